@@ -17,7 +17,7 @@ if (installed < locked) {
     `aro: ${first ? 'first run here: installing packages' : 'package-lock.json changed: installing again'} (about half a minute)\n`,
   );
   const npm = process.env.npm_execpath;
-  const args = ['ci', '--include=optional', '--include=dev', '--no-audit', '--no-fund', '--loglevel=warn'];
+  const args = ['ci', '--include=optional', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
   const result = npm
     ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio: 'inherit' })
     : spawnSync('npm', args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
