@@ -63,7 +63,8 @@ process.exitCode = broken.length === 0 ? 0 : 1;
 
 function refusal(from: string, to: string): string | undefined {
   if (!to.endsWith('.ts') && !to.endsWith('.json')) return 'name the file with its .ts ending';
-  const isTest = from.endsWith('.test.ts') || /^(test|bench)\//.test(from) || /\/testing\//.test(from);
+  const isTest =
+    from.endsWith('.test.ts') || /^(test|bench)\//.test(from) || /\/testing\//.test(from) || from === 'scripts/test.ts';
   if (/^src\/.*\.test\.ts$/.test(to)) return 'tests are not imported';
   if (isTest) return undefined;
   if (/^(test|bench)\//.test(to) || /\/testing\//.test(to)) return 'only tests and benchmarks import test code';
