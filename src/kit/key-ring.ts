@@ -16,6 +16,7 @@ export interface Key {
 export interface KeyRing {
   /** The id of the key that seals. */
   readonly current: string;
+  /** Throws TypeError for text with a lone surrogate, which UTF-8 cannot carry. */
   seal(plain: string, context: string): string;
   /** Throws {@link SealError} for an unknown key, a changed byte, or another context. */
   open(sealed: string, context: string): string;
@@ -54,6 +55,7 @@ export function keyRing(keys: readonly [Key, ...Key[]]): KeyRing {
   return {
     current,
     seal(plain, context) {
+      if (!plain.isWellFormed()) throw new TypeError('text with a lone surrogate cannot be sealed');
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', currentBytes, nonce).setAAD(Buffer.from(context));
       const body = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
@@ -62,8 +64,11 @@ export function keyRing(keys: readonly [Key, ...Key[]]): KeyRing {
     open(sealed, context) {
       const match = form.exec(sealed);
       const id = match?.[1];
-      const body = Buffer.from(match?.[2] ?? '', 'base64url');
-      if (id === undefined || body.length < nonceBytes + tagBytes) throw new SealError('changed', 'not a sealed value');
+      const text = match?.[2] ?? '';
+      const body = Buffer.from(text, 'base64url');
+      // The last character may carry bits that decode to nothing; only the one spelling that seal writes is accepted.
+      if (id === undefined || body.length < nonceBytes + tagBytes || body.toString('base64url') !== text)
+        throw new SealError('changed', 'not a sealed value');
       const bytes = byId.get(id);
       if (!bytes) {
         throw new SealError(
