@@ -116,8 +116,8 @@ function report(logger: Logger, method: pino.LogFn, error: unknown): void {
 }
 
 function standardOutput(): pino.DestinationStream {
-  // Not synchronous: a reader that has stopped reading must not stop the service.
-  const destination = pino.destination({ dest: 1, sync: false, maxLength: waitingBytes });
+  // Not synchronous: a reader that has stopped reading must not stop the service. With minLength 0 flush() would not wait.
+  const destination = pino.destination({ dest: 1, sync: false, minLength: 1, maxLength: waitingBytes });
   // A full disk or a closed pipe behind standard output costs lines, not the process.
   destination.on('error', () => {});
   return destination;

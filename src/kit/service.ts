@@ -9,7 +9,12 @@ export interface Running {
    * again returns the same promise.
    */
   stop(): Promise<void>;
+  /** The names of the parts that have been told to stop, or are still to be told, and have not ended. */
+  stillRunning?(): readonly string[];
 }
 
 /** What every service's main.ts exports: takes checked configuration, returns once its listeners are bound. */
 export type Start<Config> = (config: Config) => Promise<Running>;
+
+/** How long a service may take to stop: what Azure's load balancers need to notice (30 s) and a little. */
+export const graceSeconds = 31;
