@@ -1,0 +1,114 @@
+// Where certificates live on disk: `ca.crt` and `ca.key`, `<name>.crt` and `<name>.key`, in one directory of mode 0700.
+// Every file is replaced whole or not at all, and keys are readable by their owner only.
+
+import { randomBytes, type X509Certificate } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { checkAuthority, checkValidAt, type KeyedCertificate, pair, readCertificates } from './certificate.ts';
+import { PkiError } from './errors.ts';
+import { keyPem, readKey } from './keys.ts';
+
+/** The two files of a certificate with its key. */
+export interface CertificateFiles {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+const fileName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+export function authorityFiles(directory: string): CertificateFiles {
+  return { certificate: join(directory, 'ca.crt'), key: join(directory, 'ca.key') };
+}
+
+/** The files of the certificate of this name, which is not `ca`: that one belongs to the authority. */
+export function certificateFiles(directory: string, name: string): CertificateFiles {
+  if (!fileName.test(name) || name === 'ca') {
+    throw new PkiError(
+      'bad-name',
+      `${JSON.stringify(name)} does not name a certificate file: use letters, digits, dots, hyphens; \`ca\` is taken`,
+    );
+  }
+  return { certificate: join(directory, `${name}.crt`), key: join(directory, `${name}.key`) };
+}
+
+/**
+ * Writes both files; the directory is made when missing. Both are on disk before either takes its name, so that a reader
+ * sees a pair that does not match only for the instant between two renames, and a failure before that changes nothing.
+ */
+export async function writeCertificate(files: CertificateFiles, keyed: KeyedCertificate): Promise<void> {
+  await mkdir(dirname(files.key), { recursive: true, mode: 0o700 });
+  await mkdir(dirname(files.certificate), { recursive: true, mode: 0o700 });
+  await replaceFiles([
+    { path: files.key, text: keyPem(keyed.key), mode: 0o600 },
+    { path: files.certificate, text: keyed.certificatePem, mode: 0o644 },
+  ]);
+}
+
+/** Reads a certificate and its key and checks that they are a pair. Expired ones load: renewing starts from them. */
+export async function loadCertificate(files: CertificateFiles): Promise<KeyedCertificate> {
+  const [certificatePem, key] = await Promise.all([readText(files.certificate), readText(files.key)]);
+  return pair(certificatePem, readKey(key, files.key), files.certificate);
+}
+
+/** As {@link loadCertificate}, for a certificate that is about to sign: it must be an authority's and valid now. */
+export async function loadAuthority(files: CertificateFiles, now: Date = new Date()): Promise<KeyedCertificate> {
+  const authority = await loadCertificate(files);
+  checkAuthority(authority.certificate, files.certificate);
+  checkValidAt(authority.certificate, now, files.certificate);
+  return authority;
+}
+
+/** The authorities of a bundle, such as `ca.crt` of a peer. Each must be an authority's certificate. */
+export async function loadBundle(path: string): Promise<readonly X509Certificate[]> {
+  const certificates = readCertificates(await readText(path), path);
+  for (const certificate of certificates) checkAuthority(certificate, path);
+  return certificates;
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    throw new PkiError('missing', `${path} cannot be read (${code})`, { cause });
+  }
+}
+
+interface NewFile {
+  readonly path: string;
+  readonly text: string;
+  readonly mode: number;
+}
+
+async function replaceFiles(files: readonly NewFile[]): Promise<void> {
+  const suffix = `.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    for (const file of files) await writeWhole(file.path + suffix, file);
+    for (const file of files) await rename(file.path + suffix, file.path);
+  } catch (error) {
+    await Promise.all(files.map((file) => rm(file.path + suffix, { force: true })));
+    throw error;
+  }
+  for (const directory of new Set(files.map((file) => dirname(file.path)))) await syncDirectory(directory);
+}
+
+async function writeWhole(path: string, file: NewFile): Promise<void> {
+  const handle = await open(path, 'wx', file.mode);
+  try {
+    await handle.writeFile(file.text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes the renames themselves survive a power cut. Windows has no such call and needs none. */
+async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
