@@ -93,12 +93,18 @@ export interface Changes<T> {
   readonly changes: readonly Change<T>[];
   /** Store it with the work done and go on from it, in this process or another. */
   readonly continuation: string;
-  /** Nothing more was there when this was read. */
+  /**
+   * Nothing more was there when this was read. Told at once when the iteration starts and finds nothing, with no changes; a
+   * feed of a quiet partition also comes without changes now and then, for its continuation to stay young.
+   */
   readonly caughtUp: boolean;
 }
 
 export interface FeedOptions {
-  /** `beginning` shows what exists now as creates, then every change; it ends its first part with `caughtUp`. */
+  /**
+   * `beginning` shows what exists now as creates, then every change. A document written while that goes on may be seen
+   * twice, the later state first (its revision tells), but none is missed. `now` is when the iteration starts.
+   */
   readonly from: 'beginning' | 'now' | { readonly continuation: string };
   readonly partition?: string;
   /** Ends the iteration. */
