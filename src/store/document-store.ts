@@ -302,17 +302,16 @@ function containerOf<T extends object>(parts: Parts<T>): Container<T> {
         ...(filter === undefined ? {} : { filter }),
         ...(after === undefined ? {} : { after }),
         orderBy,
-        limit: limit + 1,
+        limit,
         offset,
       };
-      const found = await engine.query(asked);
-      const shown = found.length > limit ? found.slice(0, limit) : found;
+      const { rows, more } = await engine.query(asked);
       const documents = await decodeAll(
         bodies.decode,
-        shown.map(({ row }) => row),
+        rows.map(({ row }) => row),
       );
-      const last = shown.at(-1);
-      if (found.length <= limit || !last) return { documents };
+      const last = rows.at(-1);
+      if (!more || !last) return { documents };
       const { values, row } = last;
       const place = packCursor({ values, partition: row.partition, id: row.id });
       return { documents, continuation: await parts.continuations.make(binding(), place) };

@@ -76,6 +76,12 @@ export interface EngineQuery {
   readonly after?: Cursor;
 }
 
+export interface EnginePage {
+  /** Each with its order values, so that a cursor can be made of the last. */
+  readonly rows: readonly { readonly row: Row; readonly values: readonly (string | number | null)[] }[];
+  readonly more: boolean;
+}
+
 export interface EngineClaim {
   readonly row: Row;
   readonly token: number;
@@ -105,10 +111,8 @@ export interface EngineContainer {
    * Exists, NotFound, Changed, UniqueKey; or LeaseLost when the fence's lease is not held, by the database's clock.
    */
   write(partition: string, writes: readonly Write[], fence?: Fence): Promise<readonly number[]>;
-  /** Rows in order, each with its order values so that a cursor can be made of the last. */
-  query(
-    query: EngineQuery,
-  ): Promise<readonly { readonly row: Row; readonly values: readonly (string | number | null)[] }[]>;
+  /** One page in order. It may be short of `limit` although `more` follow, so that large documents make small pages. */
+  query(query: EngineQuery): Promise<EnginePage>;
   count(partition: string | undefined, filter: Filter | undefined): Promise<number>;
 
   /** The position after every change committed so far. */

@@ -120,7 +120,7 @@ async function* snapshot<T>(
   let { after } = from;
   let limit = firstSnapshotPage;
   for (;;) {
-    const page = await retried(source, stop, () =>
+    const { rows: page } = await retried(source, stop, () =>
       source.engine.query({
         ...(partition === undefined ? {} : { partition }),
         ...(after === undefined ? {} : { after }),
