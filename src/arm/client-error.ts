@@ -1,0 +1,32 @@
+// Answers to bytes that are not HTTP, in the same error form as everything else.
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+
+/** Status line and code by the parser's error; all others are 400. */
+const answers: Readonly<Record<string, readonly [status: string, code: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    'RequestHeadersTooLarge',
+    'The request headers are too large.',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'RequestTimeout', 'The request was not complete in time.'],
+};
+
+/** A server's `clientErrorHandler`. */
+export function clientErrorHandler(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, code, message] = answers[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'BadRequest',
+    'The request is not valid HTTP.',
+  ];
+  const body = JSON.stringify({ error: { code, message } });
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `x-ms-error-code: ${code}\r\nx-ms-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
+}

@@ -1,0 +1,31 @@
+// Hooks error-wire.ts into a scope: what handlers throw, unknown paths, wrong methods.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isConditional } from './conditional.ts';
+import { methodNotAllowed, pathNotFound, toWire, type WireOptions } from './error-wire.ts';
+import { pathOf } from './request.ts';
+import { routesSeen } from './routes-seen.ts';
+
+export function errorAnswers(app: FastifyInstance, options: WireOptions): void {
+  const methodsOf = routesSeen(app);
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options));
+  app.setNotFoundHandler((request, reply) => {
+    const methods = methodsOf(pathOf(request));
+    const error = methods.length === 0 ? pathNotFound() : methodNotAllowed(request.method, methods);
+    return sendError(error, request, reply, options);
+  });
+}
+
+/** Answers with the error and logs what the caller must not see. */
+export function sendError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: WireOptions,
+): FastifyReply {
+  const wire = toWire(error, { requestId: request.id, conditional: isConditional(request) }, options);
+  if (request.arm) request.arm.errorCode = wire.body.error.code;
+  if (wire.hidden) request.log.error({ err: error }, 'request failed');
+  // Headers that the handler set belong to the answer it did not give.
+  for (const name of ['etag', 'location', 'azure-asyncoperation', 'azure-asyncnotification']) reply.removeHeader(name);
+  return reply.code(wire.status).headers(wire.headers).type('application/json').send(wire.body);
+}

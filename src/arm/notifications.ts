@@ -1,0 +1,268 @@
+// Tells ARM of the end of operations: POSTs the status document to the address that ARM gave with the request, at least once.
+// Level-triggered: what is to be sent stands in the operation documents, so a sender that was killed goes on where it was.
+import type { FastifyBaseLogger } from 'fastify';
+import { isStoreError } from '../store/errors.ts';
+import type { Filter } from '../store/filter.ts';
+import type { Container, Document } from '../store/store.ts';
+import { isOperation, isTerminal, type OperationDocument, operationStatus, operationTtlSeconds } from './operation.ts';
+import { type OperationPaths, statusPath } from './operation-paths.ts';
+
+/** The part of the guarded client that is used. It refuses addresses that it was not configured for, by throwing. */
+export interface NotificationClient {
+  request(
+    url: string,
+    options: {
+      readonly method: 'POST';
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<{ readonly status: number }>;
+}
+
+export interface NotificationOptions {
+  /** The container that operations are in, among other documents. */
+  readonly container: Pick<Container<object>, 'query' | 'changes' | 'replace'>;
+  readonly paths: OperationPaths;
+  readonly client: NotificationClient;
+  /** Whether the client threw because the address is not allowed: then there is no point in trying again. */
+  readonly isRefused: (error: unknown) => boolean;
+  readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>;
+  /** How often documents are looked through for what the feed did not show: retries, and what a crash left. 10 when left out. */
+  readonly sweepSeconds?: number;
+  /** The wait after the first failure, doubled by each further one. 5 when left out; at most an hour. */
+  readonly firstRetrySeconds?: number;
+  /** How long a receiver may take. 30 when left out. An attempt cut short by a crash is repeated after it. */
+  readonly sendTimeoutSeconds?: number;
+  /** How many are sent at once. 8 when left out. */
+  readonly concurrency?: number;
+}
+
+export interface NotificationSender {
+  /** Sends what is due now and returns; for a process that wants no loop. */
+  sweep(): Promise<void>;
+  /** Ends the loop and waits for what is being sent. */
+  stop(): Promise<void>;
+}
+
+const retryMaxSeconds = 3600;
+
+const pending: Filter = {
+  op: 'and',
+  filters: [
+    { op: 'eq', field: ['documentType'], value: 'operation' },
+    { op: 'eq', field: ['notification', 'state'], value: 'pending' },
+  ],
+};
+
+/** Starts to send. Any number of processes may: an attempt is claimed by a write before it is made. */
+export function startNotifications(options: NotificationOptions): NotificationSender {
+  const stopping = new AbortController();
+  const slots = limiter(options.concurrency ?? 8);
+  const sending = new Set<string>();
+
+  const consider = async (document: Document<object>): Promise<void> => {
+    const name = `${document.partition}/${document.id}`;
+    if (stopping.signal.aborted || sending.has(name) || !isDue(document.body, Date.now())) return;
+    sending.add(name);
+    try {
+      await slots(() => deliver(document as Document<OperationDocument>, options, stopping.signal));
+    } catch (error) {
+      // The database: the next sweep tries again.
+      if (!stopping.signal.aborted) options.log.warn({ err: error }, 'an ARM notification could not be recorded');
+    } finally {
+      sending.delete(name);
+    }
+  };
+
+  const sweep = async (): Promise<void> => {
+    let continuation: string | undefined;
+    do {
+      const page = await options.container.query({
+        filter: pending,
+        limit: 100,
+        ...(continuation === undefined ? {} : { continuation }),
+      });
+      await Promise.all(page.documents.map(consider));
+      continuation = page.continuation;
+    } while (continuation !== undefined && !stopping.signal.aborted);
+  };
+
+  const follow = async (): Promise<void> => {
+    for await (const { changes } of options.container.changes({ from: 'now', signal: stopping.signal })) {
+      // Not awaited: a slow receiver must not hold up the feed. The limiter bounds what runs.
+      for (const change of changes) if (change.kind !== 'delete') void consider(change.document);
+    }
+  };
+
+  const period = (options.sweepSeconds ?? 10) * 1000;
+  const loops = Promise.all([
+    repeat(follow, period, stopping.signal, options, 'the feed of operations broke off'),
+    repeat(sweep, period, stopping.signal, options, 'operations could not be looked through'),
+  ]);
+
+  return {
+    sweep,
+    async stop() {
+      stopping.abort();
+      await loops;
+      await slots.idle();
+    },
+  };
+}
+
+function isDue(body: object, nowMs: number): boolean {
+  if (!isOperation(body) || !isTerminal(body.status) || body.notificationUri === undefined) return false;
+  if (body.notification?.state !== 'pending') return false;
+  const notBefore = body.notification.nextAttemptAt;
+  return notBefore === undefined || Date.parse(notBefore) <= nowMs;
+}
+
+/** One attempt: claimed by a write, made, and its outcome recorded by another. A lost race for either write is somebody else's attempt. */
+async function deliver(
+  document: Document<OperationDocument>,
+  options: NotificationOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { body } = document;
+  const uri = body.notificationUri;
+  if (uri === undefined) return;
+  const attempts = (body.notification?.attempts ?? 0) + 1;
+  const expiresAt = Date.parse(body.endTime ?? body.lastTransitionTime) + operationTtlSeconds * 1000;
+  const timeoutSeconds = options.sendTimeoutSeconds ?? 30;
+  const log = { operationId: body.operationId, attempts };
+  if (Date.now() > expiresAt) {
+    await record(document, options, without(body, { state: 'expired', attempts: attempts - 1 }));
+    options.log.error(log, 'ARM could not be told of the end of an operation within its time to live');
+    return;
+  }
+  const claimed = await record(document, options, {
+    ...body,
+    // Nobody else tries while this attempt may still be under way.
+    notification: { state: 'pending', attempts, nextAttemptAt: inSeconds(timeoutSeconds * 1.2) },
+  });
+  if (claimed === undefined) return;
+  let lastError: string;
+  try {
+    const { status } = await options.client.request(uri, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(operationStatus(body, statusPath(body, options.paths))),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]),
+    });
+    if (status < 300) {
+      await record(claimed, options, without(claimed.body, { state: 'delivered', attempts }));
+      options.log.info(log, 'ARM was told of the end of an operation');
+      return;
+    }
+    lastError = `the receiver answered with status ${status}`;
+  } catch (error) {
+    if (signal.aborted) return;
+    lastError = error instanceof Error ? error.message.slice(0, 500) : 'unknown error';
+    if (options.isRefused(error)) {
+      await record(claimed, options, without(claimed.body, { state: 'refused', attempts, lastError }));
+      options.log.error({ ...log, err: error }, 'the notification address of an operation is not allowed');
+      return;
+    }
+  }
+  const nextAttemptAt = inSeconds(retrySeconds(attempts, options));
+  const notification = { state: 'pending' as const, attempts, nextAttemptAt, lastError };
+  await record(claimed, options, { ...claimed.body, notification });
+  options.log.warn({ ...log, lastError }, 'ARM could not be told of the end of an operation; it will be tried again');
+}
+
+/** Undefined when the document is not that version any more, or gone. */
+async function record(
+  document: Document<OperationDocument>,
+  options: NotificationOptions,
+  body: OperationDocument,
+): Promise<Document<OperationDocument> | undefined> {
+  try {
+    const written = await options.container.replace(document, body, { ttlSeconds: operationTtlSeconds });
+    return written as Document<OperationDocument>;
+  } catch (error) {
+    if (isStoreError(error, 'Changed', 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+function without(
+  body: OperationDocument,
+  notification: NonNullable<OperationDocument['notification']>,
+): OperationDocument {
+  const { notificationUri: _, ...rest } = body;
+  return { ...rest, notification };
+}
+
+function retrySeconds(attempts: number, options: NotificationOptions): number {
+  const wait = (options.firstRetrySeconds ?? 5) * 2 ** Math.min(attempts - 1, 20);
+  return Math.min(wait, retryMaxSeconds) * (0.8 + 0.4 * Math.random());
+}
+
+function inSeconds(seconds: number): string {
+  return new Date(Date.now() + seconds * 1000).toISOString();
+}
+
+/** Runs until stopped: again a period after it ended, well or badly. */
+async function repeat(
+  run: () => Promise<void>,
+  periodMs: number,
+  signal: AbortSignal,
+  options: NotificationOptions,
+  failure: string,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await run();
+    } catch (error) {
+      if (!signal.aborted) options.log.warn({ err: error }, failure);
+    }
+    await pause(periodMs, signal);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+}
+
+interface Limiter {
+  (work: () => Promise<void>): Promise<void>;
+  /** When nothing runs or waits. */
+  idle(): Promise<void>;
+}
+
+function limiter(max: number): Limiter {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  const all = new Set<Promise<void>>();
+  const enter = async (work: () => Promise<void>): Promise<void> => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    running++;
+    try {
+      await work();
+    } finally {
+      running--;
+      waiting.shift()?.();
+    }
+  };
+  const run = (work: () => Promise<void>): Promise<void> => {
+    const job = enter(work);
+    const settled = job.catch(() => undefined);
+    all.add(settled);
+    void settled.then(() => all.delete(settled));
+    return job;
+  };
+  return Object.assign(run, { idle: async () => void (await Promise.all(all)) });
+}

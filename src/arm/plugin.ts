@@ -1,0 +1,51 @@
+// The ARM contract as one fastify plugin. Reading `armScope` from top to bottom tells what happens to a request, in this order.
+import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
+import { type ApiVersionOptions, apiVersion } from './api-version.ts';
+import { type Authenticate, authentication } from './authentication.ts';
+import { body } from './body.ts';
+import { errorAnswers } from './error-answers.ts';
+import { ids } from './ids.ts';
+import { type OutputOptions, output } from './output.ts';
+import { type PathParameterTable, pathParameters } from './path-parameters.ts';
+import { requestLog } from './request-log.ts';
+import { type SubscriptionGateOptions, subscriptionGate } from './subscription-gate.ts';
+
+/** Everything that differs between products. */
+export interface ArmOptions {
+  readonly authenticate: Authenticate;
+  readonly pathParameters: PathParameterTable;
+  readonly apiVersion: ApiVersionOptions;
+  /** Left out where subscriptions have no state, such as an admin API. */
+  readonly subscriptionGate?: SubscriptionGateOptions;
+  readonly body: {
+    readonly limitBytes: number;
+    /** 64 when left out. */
+    readonly maxDepth?: number;
+    /** 400 when left out, as ARM clients know it. */
+    readonly tooLargeStatus?: 400 | 413;
+  };
+  readonly output: OutputOptions;
+}
+
+/**
+ * A plugin for `app.register`: the hooks, then `routes` under them. It is encapsulated, so several products can stand on one
+ * server; a server can have one that answers for unknown paths. The server needs `armServerOptions()`.
+ */
+export function armScope(options: ArmOptions, routes: (app: FastifyInstance) => void): FastifyPluginCallback {
+  const bodyTooLargeStatus = options.body.tooLargeStatus ?? 400;
+  return (app, _, done) => {
+    output(app, options.output);
+    errorAnswers(app, { bodyTooLargeStatus });
+    // Each of these runs on a request in turn; the first that refuses ends it.
+    ids(app);
+    requestLog(app);
+    authentication(app, options.authenticate);
+    pathParameters(app, options.pathParameters);
+    apiVersion(app, options.apiVersion);
+    if (options.subscriptionGate) subscriptionGate(app, options.subscriptionGate);
+    // Only now is the body read.
+    body(app, { limitBytes: options.body.limitBytes, maxDepth: options.body.maxDepth ?? 64, bodyTooLargeStatus });
+    routes(app);
+    done();
+  };
+}

@@ -1,0 +1,64 @@
+// What the plugins know of a request, on `request.arm`.
+import type { FastifyRequest } from 'fastify';
+import type { Subscription } from './subscription-gate.ts';
+
+/** Filled in by the plugins, in the order plugin.ts gives; later members are empty until their plugin has run. */
+export interface ArmRequest {
+  /** A new GUID; returned as `x-ms-request-id` and named by error messages. */
+  readonly requestId: string;
+  /** From ARM or the client when well-formed, else made here. */
+  readonly correlationId: string;
+  readonly clientRequestId: string | undefined;
+  /** When it arrived, by `performance.now()`. */
+  readonly startedAt: number;
+  readonly route: ArmRoute;
+  /** Who calls, for logs. */
+  caller: string;
+  /** The caller is ARM itself, so the headers that only ARM may set count. */
+  fromArm: boolean;
+  /** `x-ms-home-tenant-id`, or the subscription's tenant. */
+  homeTenantId: string | undefined;
+  clientObjectId: string | undefined;
+  clientPrincipalName: string | undefined;
+  /** Where the managed identity's credentials are, as ARM said. */
+  identityUrl: string | undefined;
+  /** Where ARM wants to hear of the end of the operation that this request starts. */
+  notificationUri: string | undefined;
+  /** The version in its registered spelling; empty on routes that take none. */
+  apiVersion: string;
+  subscription: Subscription | undefined;
+  /** The code of the error answered, for the log. */
+  errorCode: string | undefined;
+  /** Its line has been written. */
+  logged: boolean;
+}
+
+/** What a route may say of itself, as `config: { arm: … }`. */
+export interface ArmRoute {
+  /** Versions this route has, when not all; false when it takes no api-version. */
+  readonly apiVersions?: readonly string[] | false;
+  /** False when the state of the subscription does not matter here. */
+  readonly subscriptionGate?: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    arm: ArmRequest;
+  }
+  interface FastifyContextConfig {
+    arm?: ArmRoute;
+  }
+}
+
+/** The path as it came, without the query. */
+export function pathOf(request: FastifyRequest): string {
+  const url = request.originalUrl;
+  const end = url.search(/[?#]/);
+  return end === -1 ? url : url.slice(0, end);
+}
+
+/** One header as text; undefined when absent, empty, or given in a way that has no single value. */
+export function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,44 @@
+// What must be set on the server itself for the plugins to work: the router, request ids, and errors that happen before routing.
+import type { FastifyServerOptions } from 'fastify';
+import { clientErrorHandler } from './client-error.ts';
+import { sendError } from './error-answers.ts';
+import type { WireOptions } from './error-wire.ts';
+import { newArmRequest, newRequestId, requestLogger } from './ids.ts';
+import { logRequest } from './request-log.ts';
+
+/** Give these to `fastify()`, with the product's own beside them. */
+export function armServerOptions(options: WireOptions) {
+  return {
+    genReqId: newRequestId,
+    requestIdLogLabel: 'requestId',
+    childLoggerFactory: requestLogger,
+    disableRequestLogging: true,
+    // A connection kept alive while the server drains is served, not refused with a body of another shape.
+    return503OnClosing: false,
+    routerOptions: {
+      // Literal segments match whatever their case; parameters keep the case they came in.
+      caseSensitive: false,
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      // Checked by path-parameters.ts with a proper error; this only has to be longer than any valid name.
+      maxParamLength: 4096,
+    },
+    rewriteUrl: (request) => routable(request.url ?? '/'),
+    frameworkErrors: (error, request, reply) => {
+      request.arm = newArmRequest(request);
+      reply.header('x-ms-request-id', request.arm.requestId);
+      reply.header('x-ms-correlation-request-id', request.arm.correlationId);
+      reply.raw.once('finish', () => logRequest(request, reply, reply.statusCode));
+      return sendError(error, request, reply, options);
+    },
+    clientErrorHandler,
+  } satisfies FastifyServerOptions;
+}
+
+/**
+ * Capital I with a dot is the one letter whose lower-case form is longer, which would shift the router's parameters against the path. A
+ * path with it is made one that the router refuses as malformed.
+ */
+function routable(url: string): string {
+  return url.includes('%') && /%c4%b0/i.test(url.split('?', 1)[0] ?? '') ? '/%' : url;
+}
