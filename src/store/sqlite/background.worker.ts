@@ -1,0 +1,64 @@
+// The thread for what may take long: queries of any shape, making indexes, checkpoints. It has its own connections, so it
+// may wait inside SQLite.
+import { parentPort, workerData } from 'node:worker_threads';
+import { StoreError } from '../errors.ts';
+import type { BackgroundAnswer, BackgroundOptions, BackgroundRequest, BackgroundTask } from './background.ts';
+import { connect, prepare, transactions } from './database.ts';
+import { sqliteCode } from './errors.ts';
+import { createQueries } from './queries.ts';
+import { countWaiting } from './queue.ts';
+import { applyLayout } from './schema.ts';
+
+const options = workerData as BackgroundOptions;
+const lockWaitMs = 10_000;
+/** A checkpoint that empties the log keeps writers out while it waits for readers, so it must not wait long. */
+const truncateWaitMs = 20;
+
+const db = connect({ file: options.file, synchronous: options.synchronous, waitMs: lockWaitMs });
+const transaction = transactions(db);
+const queries = createQueries(db);
+
+function checkpoint(truncate: boolean): void {
+  prepare(db, 'PRAGMA wal_checkpoint(PASSIVE)').get();
+  if (!truncate) return;
+  db.exec(`PRAGMA busy_timeout = ${truncateWaitMs}`);
+  try {
+    prepare(db, 'PRAGMA wal_checkpoint(TRUNCATE)').get();
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${lockWaitMs}`);
+  }
+}
+
+function perform(task: BackgroundTask): unknown {
+  switch (task.kind) {
+    case 'query':
+      return queries.query(task.layout, task.query, task.now);
+    case 'count':
+      return queries.count(task.layout, task.partition, task.filter, task.now);
+    case 'waiting':
+      return countWaiting(db, task.container, task.now);
+    case 'layout':
+      return transaction(() => applyLayout(db, task.layout));
+    case 'checkpoint':
+      return checkpoint(task.truncate);
+    case 'close':
+      return db.close();
+  }
+}
+
+function answer(request: BackgroundRequest): BackgroundAnswer {
+  try {
+    return { id: request.id, value: perform(request.task) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof StoreError) {
+      return { id: request.id, failure: { message, store: error.code, uniqueKey: error.uniqueKey } };
+    }
+    return { id: request.id, failure: { message, sqlite: sqliteCode(error) } };
+  }
+}
+
+parentPort?.on('message', (request: BackgroundRequest) => {
+  parentPort?.postMessage(answer(request));
+  if (request.task.kind === 'close') parentPort?.close();
+});
