@@ -6,6 +6,7 @@ export const printLimits = {
   depth: 8,
   entriesPerObject: 100,
   values: 2000,
+  charactersPerKey: 256,
   charactersPerText: 16_384,
   characters: 131_072,
 } as const;
@@ -29,6 +30,8 @@ export function printable(value: unknown): unknown {
 }
 
 function copy(value: unknown, walk: Walk): unknown {
+  walk.values--;
+  if (walk.values < 0) return '[cut: too many values]';
   switch (typeof value) {
     case 'string':
       return text(value, walk);
@@ -49,8 +52,6 @@ function copy(value: unknown, walk: Walk): unknown {
 }
 
 function copyWithin(value: object, walk: Walk): unknown {
-  walk.values--;
-  if (walk.values < 0) return '[cut: too many values]';
   if (value instanceof Secret) return redacted;
   if (walk.above.includes(value)) return '[circular]';
   if (walk.above.length >= printLimits.depth) return '[cut: too deep]';
@@ -87,12 +88,15 @@ function copyObject(value: object, walk: Walk): unknown {
   return copyEntries(value, walk);
 }
 
+function spent(walk: Walk): boolean {
+  return walk.values <= 0 || walk.characters <= 0;
+}
+
 function copyArray(items: readonly unknown[], walk: Walk, size = items.length): unknown[] {
   const count = Math.min(items.length, printLimits.entriesPerObject);
   const isPair = items.length === 2 && typeof items[0] === 'string' && isSensitiveName(items[0]);
   const out: unknown[] = [];
-  for (let i = 0; i < count && walk.values >= 0; i++)
-    out.push(isPair && i === 1 ? redacted : copy(read(items, i), walk));
+  for (let i = 0; i < count && !spent(walk); i++) out.push(isPair && i === 1 ? redacted : copy(read(items, i), walk));
   if (out.length < size) out.push(`[cut: ${size - out.length} more]`);
   return out;
 }
@@ -103,14 +107,14 @@ function copyEntries(value: object, walk: Walk, out: Record<string, unknown> = {
   const hidesValue = typeof name === 'string' && isSensitiveName(name);
   const hidesData = read(value, 'kind') === 'Secret';
   for (const key of Object.keys(value)) {
-    if (count >= printLimits.entriesPerObject || walk.values < 0) {
+    if (count >= printLimits.entriesPerObject || spent(walk)) {
       set(out, '[cut]', `${Object.keys(value).length - count} more`);
       break;
     }
     count++;
     const hidden = isSensitiveName(key) || (hidesValue && key === 'value') || (hidesData && key === 'data');
     const given = hidden ? hide(read(value, key)) : copy(read(value, key), walk);
-    if (given !== undefined) set(out, key.length > 256 ? `${key.slice(0, 256)}[cut]` : key, given);
+    if (given !== undefined) set(out, keyText(key, walk), given);
   }
   return out;
 }
@@ -119,13 +123,13 @@ function copyPairs(pairs: Iterable<readonly [unknown, unknown]>, size: number | 
   const out: Record<string, unknown> = {};
   let count = 0;
   for (const [key, value] of pairs) {
-    if (count >= printLimits.entriesPerObject || walk.values < 0) {
+    if (count >= printLimits.entriesPerObject || spent(walk)) {
       set(out, '[cut]', size === undefined ? 'more' : `${size - count} more`);
       break;
     }
     count++;
     const name = typeof key === 'string' ? key : String(copy(key, walk));
-    set(out, name.slice(0, 256), isSensitiveName(name) ? hide(value) : copy(value, walk));
+    set(out, keyText(name, walk), isSensitiveName(name) ? hide(value) : copy(value, walk));
   }
   return out;
 }
@@ -164,6 +168,11 @@ function text(value: string, walk: Walk): string {
   const room = Math.min(printLimits.charactersPerText, Math.max(walk.characters, 0));
   walk.characters -= Math.min(value.length, room);
   return value.length <= room ? value : `${value.slice(0, room)}[cut: ${value.length - room} more characters]`;
+}
+
+function keyText(key: string, walk: Walk): string {
+  walk.characters -= key.length;
+  return key.length <= printLimits.charactersPerKey ? key : `${key.slice(0, printLimits.charactersPerKey)}[cut]`;
 }
 
 /** Absent stays absent: an event that says a token was undefined helps, and gives nothing away. */

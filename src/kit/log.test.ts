@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createServer, type IncomingMessage } from 'node:http';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { createLogger, type Level, type Logger } from './log.ts';
+import { printLimits } from './printable.ts';
+import { Secret } from './secret.ts';
+
+const hidden = 'hunter2';
+
+function logged(options: { level?: Level } = {}): { logger: Logger; lines: string[]; last(): Record<string, unknown> } {
+  const lines: string[] = [];
+  const logger = createLogger({ service: 'test', ...options, destination: { write: (line) => lines.push(line) } });
+  return {
+    logger,
+    lines,
+    last() {
+      const line = lines.at(-1) ?? '';
+      assert.equal(line.indexOf('\n'), line.length - 1, 'one event is one line');
+      return JSON.parse(line);
+    },
+  };
+}
+
+/** pino's types ask that arguments fit the format; here they are not meant to. */
+function say(logger: Logger, ...args: unknown[]): void {
+  (logger.info as (...args: unknown[]) => void).apply(logger, args);
+}
+
+describe('an event', () => {
+  it('is one line of JSON with level, time, service and message', () => {
+    const lines: string[] = [];
+    const logger = createLogger({
+      service: 'rp',
+      version: '1.2.3',
+      destination: { write: (line) => lines.push(line) },
+    });
+    logger.warn({ attempt: 2 }, 'trying %s', 'again');
+    const { time, ...rest } = JSON.parse(lines.join(''));
+    assert.deepEqual(rest, {
+      level: 'warn',
+      service: 'rp',
+      version: '1.2.3',
+      pid: process.pid,
+      attempt: 2,
+      msg: 'trying again',
+    });
+    assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000);
+  });
+
+  it('carries the ids bound by a child logger, and those of its parents', () => {
+    const { logger, last } = logged();
+    logger.child({ requestId: 'r' }).child({ correlationId: 'c', clientRequestId: 'x' }).info('hello');
+    const { requestId, correlationId, clientRequestId } = last();
+    assert.deepEqual(
+      { requestId, correlationId, clientRequestId },
+      { requestId: 'r', correlationId: 'c', clientRequestId: 'x' },
+    );
+  });
+
+  it('below the level is not written', () => {
+    const { logger, lines } = logged({ level: 'error' });
+    logger.warn('no');
+    assert.deepEqual(lines, []);
+  });
+
+  it('cannot be forged by line breaks or by keys of its data', () => {
+    const { logger, last } = logged();
+    logger.info(
+      { level: 'fatal', time: 'never', service: 'other', msg: 'forged', note: 'a\n{"level":"fatal"}' },
+      'real\nmessage\u2028',
+    );
+    const event = last();
+    assert.equal(event.level, 'info');
+    assert.equal(event.service, 'test');
+    assert.equal(event.msg, 'real\nmessage\u2028');
+    assert.equal(event.level_, 'fatal');
+    logger.child({ service: 'other' }).info('x');
+    assert.equal(last().service, 'test');
+  });
+
+  it('shows an error with type, code, stack and causes', () => {
+    const { logger, last } = logged();
+    const cause = Object.assign(new TypeError('inner'), { code: 'E_INNER', clientSecret: hidden });
+    logger.error(new AggregateError([new Error('one')], 'outer', { cause }));
+    const { err, msg } = last() as {
+      err: Record<string, Record<string, unknown>[] & Record<string, unknown>>;
+      msg: string;
+    };
+    assert.equal(msg, 'outer');
+    assert.equal(err.type, 'AggregateError');
+    assert.match(String(err.stack), /log\.test\.ts/);
+    assert.equal(err.cause?.type, 'TypeError');
+    assert.equal(err.cause?.code, 'E_INNER');
+    assert.equal(err.cause?.clientSecret, '[redacted]');
+    assert.equal(err.errors?.[0]?.message, 'one');
+    logger.error({ err: new Error('as a field') }, 'said');
+    assert.equal((last().err as { message: string }).message, 'as a field');
+    assert.equal(last().msg, 'said');
+  });
+
+  it('shows a request and a response in short', async () => {
+    const { logger, last } = logged();
+    const server = createServer((req: IncomingMessage, res) => {
+      logger.info({ req, res });
+      res.end();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const address = server.address();
+    assert.ok(typeof address === 'object' && address);
+    await fetch(`http://127.0.0.1:${address.port}/path`, { headers: { authorization: hidden, connection: 'close' } });
+    await new Promise((resolve) => server.close(resolve));
+    assert.deepEqual(last().req, { method: 'GET', url: '/path', ip: '127.0.0.1' });
+    assert.deepEqual(last().res, { statusCode: 200 });
+  });
+});
+
+describe('a secret does not reach the log', () => {
+  const cases: Readonly<Record<string, unknown>> = {
+    'by type': { value: new Secret(hidden) },
+    'by type, deep inside': { a: [{ b: new Map([['k', [new Secret(hidden)]]]) }, new Set([new Secret(hidden)])] },
+    'by type, in the cause of an error': { err: new Error('x', { cause: { value: new Secret(hidden) } }) },
+    'in headers': {
+      headers: { Authorization: `Bearer ${hidden}`, Cookie: hidden, 'set-cookie': [hidden], 'x-api-key': hidden },
+    },
+    'in Headers': { headers: new Headers({ authorization: hidden }) },
+    'in raw headers': { rawHeaders: ['Authorization', hidden] },
+    'in pairs': { headers: [['authorization', hidden]] },
+    'in a Map': new Map([['password', hidden]]),
+    'in name and value': { env: [{ name: 'DB_PASSWORD', value: hidden }] },
+    'by name': { password: hidden, adminPassword: { x: hidden }, client_secret: hidden, PULL_SECRET: hidden },
+    'by name, nested': { a: { b: [{ kubeconfig: hidden, adminKubeconfig: hidden, privateKey: hidden }] } },
+    'any token': {
+      token: hidden,
+      accessToken: hidden,
+      refresh_token: hidden,
+      'x-ms-token-aad': hidden,
+      tokens: [hidden],
+    },
+    'cloud credentials': { accountKey: hidden, connectionString: hidden, sasUrl: hidden, clientAssertion: hidden },
+    'in a Kubernetes Secret': { kind: 'Secret', data: { x: hidden }, stringData: { x: hidden } },
+    'in a URL': { url: new URL(`https://user:${hidden}@example.com/`) },
+    'in bytes': { body: Buffer.from(hidden), view: new Uint8Array(Buffer.from(hidden)) },
+  };
+  for (const [how, value] of Object.entries(cases)) {
+    it(how, () => {
+      const { logger, lines } = logged();
+      logger.info(value as object, 'said');
+      logger.info({ inside: value }, 'said');
+      say(logger, 'said %o %s %j', value, value, value);
+      logger.child({ bound: value }).info('said');
+      logger.child(value as Record<string, unknown>).info('said');
+      logger.setBindings({ bound: value });
+      logger.info('said');
+      assert.equal(lines.length, 6);
+      for (const line of lines) {
+        assert.ok(!line.includes(hidden), line);
+        assert.ok(!line.includes(JSON.stringify([...Buffer.from(hidden)]).slice(1, -1)), line);
+      }
+    });
+  }
+
+  it('while what only sounds like one does', () => {
+    const { logger, last } = logged();
+    const shown = { fencingToken: 7, tokenType: 'Bearer', secretName: 'pull', keyId: 'k', passwordSet: true };
+    logger.info(shown);
+    for (const [key, value] of Object.entries(shown)) assert.equal(last()[key], value);
+  });
+
+  it('and an absent one is seen to be absent', () => {
+    const { logger, last } = logged();
+    logger.info({ token: null });
+    assert.equal(last().token, null);
+  });
+});
+
+describe('logging neither throws nor grows without bound', () => {
+  it('over hostile values', () => {
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    let deep: unknown = 1;
+    for (let i = 0; i < 100_000; i++) deep = { deep };
+    const throwing = {
+      get bad() {
+        throw new Error('no');
+      },
+      fine: 1,
+    };
+    const badProxy = new Proxy(
+      {},
+      {
+        ownKeys() {
+          throw new Error('no');
+        },
+        get() {
+          throw new Error('no');
+        },
+      },
+    );
+    const hostile: unknown[] = [
+      cycle,
+      deep,
+      throwing,
+      badProxy,
+      new Proxy(new Error('x'), {
+        get: () => {
+          throw new Error('no');
+        },
+      }),
+      {
+        toJSON: () => {
+          throw new Error('no');
+        },
+      },
+      new (class {
+        toJSON() {
+          throw new Error('no');
+        }
+      })(),
+      new (class {
+        toJSON() {
+          return this;
+        }
+      })(),
+      { big: 10n ** 5000n, symbol: Symbol('s'), fn: () => 1, nan: Number.NaN, date: new Date(Number.NaN), re: /x/ },
+      { toString: 1, valueOf: 2, hasOwnProperty: 3, constructor: 4, toJSON: 5, method: 'x', headers: {}, socket: {} },
+      JSON.parse('{"__proto__": {"polluted": true}}'),
+      { text: 'x'.repeat(50_000_000) },
+      Array(1_000_000).fill({ a: 1 }),
+      Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`k${n}`, { n }])),
+      { wide: Array(100).fill(Array(100).fill(Array(100).fill('x'.repeat(100)))) },
+      new Map([[cycle, cycle]]),
+      new WeakMap(),
+      Promise.resolve(),
+      null,
+      undefined,
+      '',
+      42,
+      Object.create(null),
+      Object.defineProperty(new Error('x'), 'message', {
+        get: () => {
+          throw new Error('no');
+        },
+      }),
+    ];
+    for (const value of hostile) {
+      const { logger, lines } = logged();
+      logger.info(value as object);
+      logger.info({ value }, 'said');
+      say(logger, 'said %s %o %d %j', value, value, value, value);
+      logger.error({ err: value }, 'said');
+      logger.child({ value }).info('said');
+      assert.equal(lines.length, 5);
+      for (const line of lines) {
+        assert.equal(typeof JSON.parse(line), 'object');
+        assert.ok(line.length < 5 * printLimits.characters, `${line.length} characters`);
+      }
+    }
+    assert.equal(({} as Record<string, unknown>).polluted, undefined);
+  });
+
+  it('over any value at all', () => {
+    fc.assert(
+      fc.property(
+        fc.anything({
+          withBigInt: true,
+          withDate: true,
+          withMap: true,
+          withSet: true,
+          withTypedArray: true,
+          withNullPrototype: true,
+          withObjectString: true,
+          withSparseArray: true,
+        }),
+        fc.string(),
+        (value, message) => {
+          const { logger, lines, last } = logged();
+          logger.info({ value }, message);
+          say(logger.child({ value }), message, value);
+          assert.equal(lines.length, 2);
+          last();
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('over a destination that is gone', () => {
+    const logger = createLogger({
+      service: 'test',
+      destination: {
+        write() {
+          throw new Error('gone');
+        },
+      },
+    });
+    logger.info('into the void');
+  });
+
+  it('to a standard output that nobody reads any more', async () => {
+    const program = `
+      import { createLogger, flushLogger } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)};
+      const logger = createLogger({ service: 'test' });
+      process.on('message', async () => {
+        for (let i = 0; i < 1000; i++) logger.info({ text: 'x'.repeat(1000) });
+        await flushLogger(logger, 200);
+        process.send('alive');
+        process.disconnect();
+      });
+      logger.info('first');
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: fileURLToPath(new URL('.', import.meta.url)),
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    await new Promise((resolve) => child.stdout?.once('data', resolve));
+    child.stdout?.destroy();
+    child.send('go');
+    const [said] = await Promise.all([
+      new Promise((resolve) => child.once('message', resolve)),
+      new Promise((resolve) => child.once('exit', resolve)),
+    ]);
+    assert.equal(said, 'alive');
+    assert.equal(child.exitCode, 0);
+  });
+});
