@@ -4,7 +4,7 @@ import { headerOf } from './request.ts';
 import { isGuid } from './resource-id.ts';
 
 /** What the product found out about the caller. */
-export interface Caller {
+export interface CallerIdentity {
   /** For logs: a certificate's name, an application id. No secrets. */
   readonly name: string;
   /** The caller proved to be ARM. Only then do the headers below, and the Referer, count. */
@@ -12,11 +12,11 @@ export interface Caller {
 }
 
 /** Answers who the caller is or throws an ArmError (`forbidden()`). Runs for unknown paths too. */
-export type Authenticate = (request: FastifyRequest) => Caller | Promise<Caller>;
+export type Authenticate = (request: FastifyRequest) => CallerIdentity | Promise<CallerIdentity>;
 
 export function authentication(app: FastifyInstance, authenticate: Authenticate): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    let answer: Caller | Promise<Caller>;
+    let answer: CallerIdentity | Promise<CallerIdentity>;
     try {
       answer = authenticate(request);
     } catch (error) {
@@ -43,7 +43,7 @@ export function armHeader(request: FastifyRequest, name: string): string | undef
   return request.arm.fromArm ? headerOf(request, name) : undefined;
 }
 
-function accept(request: FastifyRequest, caller: Caller): void {
+function accept(request: FastifyRequest, caller: CallerIdentity): void {
   const arm = request.arm;
   arm.caller = caller.name;
   arm.fromArm = caller.isArm;

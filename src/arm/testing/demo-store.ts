@@ -1,0 +1,38 @@
+// A real store in a directory of its own, for tests of the demo provider.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openSqliteStore } from '../../store/sqlite/open.ts';
+import type { Container, Store } from '../../store/store.ts';
+import type { DemoDocument } from './demo-provider.ts';
+
+export interface DemoStore {
+  readonly store: Store;
+  readonly container: Container<DemoDocument>;
+  /** Opens the same file again, as another process would. */
+  again(): Promise<Store>;
+  close(): Promise<void>;
+}
+
+export const demoContainer = { name: 'demo' };
+
+export async function demoStore(): Promise<DemoStore> {
+  const directory = await mkdtemp(join(tmpdir(), 'aro-arm-'));
+  const file = join(directory, 'demo.db');
+  const store = await openSqliteStore({ file });
+  const others: Store[] = [];
+  return {
+    store,
+    container: await store.container<DemoDocument>(demoContainer),
+    async again() {
+      const other = await openSqliteStore({ file });
+      others.push(other);
+      return other;
+    },
+    async close() {
+      for (const other of others) await other.close();
+      await store.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
