@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { createLogger } from '../kit/log.ts';
 import { isGuid } from './resource-id.ts';
 import {
@@ -43,8 +43,8 @@ function errorOf(answer: LightMyRequestResponse): { code: string; message: strin
   return error;
 }
 
-async function refused(status: number, code: string, request: Parameters<FastifyInstance['inject']>[0]) {
-  const answer = await app.inject(request as object);
+async function refused(status: number, code: string, request: InjectOptions) {
+  const answer = await app.inject(request);
   assert.deepEqual([answer.statusCode, errorOf(answer).code], [status, code], answer.body);
   return answer;
 }

@@ -1,5 +1,5 @@
 // What must be set on the server itself for the plugins to work: the router, request ids, and errors that happen before routing.
-import type { FastifyServerOptions } from 'fastify';
+import { type FastifyServerOptions, LogController } from 'fastify';
 import { clientErrorHandler } from './client-error.ts';
 import { sendError } from './error-answers.ts';
 import type { WireOptions } from './error-wire.ts';
@@ -10,9 +10,9 @@ import { logRequest } from './request-log.ts';
 export function armServerOptions(options: WireOptions) {
   return {
     genReqId: newRequestId,
-    requestIdLogLabel: 'requestId',
+    // The framework's own lines are off: request-log.ts writes the one line.
+    logController: new LogController({ requestIdLogLabel: 'requestId', disableRequestLogging: true }),
     childLoggerFactory: requestLogger,
-    disableRequestLogging: true,
     // A connection kept alive while the server drains is served, not refused with a body of another shape.
     return503OnClosing: false,
     routerOptions: {
