@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { EnginePage, EngineQuery, Layout } from '../engine.ts';
+import type { EnginePage, EngineQuery, Fence, Layout, Write } from '../engine.ts';
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 import type { Filter } from '../filter.ts';
 import type { Synchronous } from './database.ts';
@@ -20,6 +20,15 @@ export type BackgroundTask =
       readonly now: number;
     }
   | { readonly kind: 'waiting'; readonly container: string; readonly now: number }
+  | {
+      readonly kind: 'write';
+      readonly layout: Layout;
+      readonly partition: string;
+      readonly writes: readonly Write[];
+      readonly fence: Fence | undefined;
+      readonly clockOffset: number;
+    }
+  | { readonly kind: 'sweep'; readonly layout: Layout; readonly clockOffset: number }
   | { readonly kind: 'layout'; readonly layout: Layout }
   | { readonly kind: 'checkpoint'; readonly truncate: boolean }
   | { readonly kind: 'close' };
@@ -37,6 +46,7 @@ export interface BackgroundAnswer {
     readonly sqlite?: number | undefined;
     readonly store?: StoreErrorCode;
     readonly uniqueKey?: string | undefined;
+    readonly operation?: number | undefined;
   };
 }
 
@@ -46,6 +56,16 @@ export interface Background {
   query(layout: Layout, query: EngineQuery, now: number): Promise<EnginePage>;
   count(layout: Layout, partition: string | undefined, filter: Filter | undefined, now: number): Promise<number>;
   waiting(container: string, now: number): Promise<number>;
+  /** `clockOffset` is what to add to the machine's clock. */
+  write(
+    layout: Layout,
+    partition: string,
+    writes: readonly Write[],
+    fence: Fence | undefined,
+    clockOffset: number,
+  ): Promise<readonly number[]>;
+  /** Answers how many expired documents it deleted. */
+  sweep(layout: Layout, clockOffset: number): Promise<number>;
   applyLayout(layout: Layout): Promise<void>;
   checkpoint(truncate: boolean): Promise<void>;
   /** Opens the file in the worker and does nothing else. */
@@ -113,6 +133,9 @@ export function createBackground(options: BackgroundOptions): Background {
     count: (layout, partition, filter, now) =>
       perform({ kind: 'count', layout: plain(layout), partition, filter, now }),
     waiting: (container, now) => perform({ kind: 'waiting', container, now }),
+    write: (layout, partition, writes, fence, clockOffset) =>
+      perform({ kind: 'write', layout: plain(layout), partition, writes, fence, clockOffset }),
+    sweep: (layout, clockOffset) => perform({ kind: 'sweep', layout: plain(layout), clockOffset }),
     applyLayout: (layout) => perform({ kind: 'layout', layout: plain(layout) }),
     checkpoint: (truncate) => perform({ kind: 'checkpoint', truncate }),
     start: () => perform({ kind: 'checkpoint', truncate: false }),
@@ -133,7 +156,12 @@ function plain({ name, uniqueKeys, indexes, labels }: Layout): Layout {
 }
 
 function failureError(failure: NonNullable<BackgroundAnswer['failure']>, file: string): StoreError {
-  const { message, sqlite, store, uniqueKey } = failure;
-  if (store !== undefined) return new StoreError(store, message, uniqueKey === undefined ? {} : { uniqueKey });
+  const { message, sqlite, store, uniqueKey, operation } = failure;
+  if (store !== undefined) {
+    return new StoreError(store, message, {
+      ...(uniqueKey === undefined ? {} : { uniqueKey }),
+      ...(operation === undefined ? {} : { operation }),
+    });
+  }
   return storeError(Object.assign(new Error(message), { errcode: sqlite }), file);
 }

@@ -1,13 +1,15 @@
-// The thread for what may take long: queries of any shape, making indexes, checkpoints. It has its own connections, so it
+// The thread for what may take long: queries of any shape, large writes, making indexes, checkpoints. It has its own connections, so it
 // may wait inside SQLite.
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Layout } from '../engine.ts';
 import { StoreError } from '../errors.ts';
 import type { BackgroundAnswer, BackgroundOptions, BackgroundRequest, BackgroundTask } from './background.ts';
 import { connect, prepare, transactions } from './database.ts';
 import { sqliteCode } from './errors.ts';
 import { createQueries } from './queries.ts';
-import { countWaiting } from './queue.ts';
+import { countWaiting, createQueue } from './queue.ts';
 import { applyLayout } from './schema.ts';
+import { applyBatch, createWriter, type Writer } from './writes.ts';
 
 const options = workerData as BackgroundOptions;
 const lockWaitMs = 10_000;
@@ -29,6 +31,26 @@ function checkpoint(truncate: boolean): void {
   }
 }
 
+const writers = new Map<string, Writer>();
+let clockOffsetMs = 0;
+
+/** Tasks come one by one, so what the clock is for one of them holds until it is done. */
+function writerOf(layout: Layout, offset: number): Writer {
+  clockOffsetMs = offset;
+  const key = JSON.stringify(layout);
+  const found =
+    writers.get(key) ??
+    createWriter({
+      db,
+      layout,
+      queue: createQueue(db, layout.name),
+      clock: () => Date.now() + clockOffsetMs,
+      mostBytes: Number.MAX_SAFE_INTEGER,
+    });
+  writers.set(key, found);
+  return found;
+}
+
 function perform(task: BackgroundTask): unknown {
   switch (task.kind) {
     case 'query':
@@ -37,6 +59,10 @@ function perform(task: BackgroundTask): unknown {
       return queries.count(task.layout, task.partition, task.filter, task.now);
     case 'waiting':
       return countWaiting(db, task.container, task.now);
+    case 'write':
+      return applyBatch(transaction, writerOf(task.layout, task.clockOffset), task.partition, task.writes, task.fence);
+    case 'sweep':
+      return transaction(() => writerOf(task.layout, task.clockOffset).sweep());
     case 'layout':
       return transaction(() => applyLayout(db, task.layout));
     case 'checkpoint':
@@ -52,7 +78,10 @@ function answer(request: BackgroundRequest): BackgroundAnswer {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof StoreError) {
-      return { id: request.id, failure: { message, store: error.code, uniqueKey: error.uniqueKey } };
+      return {
+        id: request.id,
+        failure: { message, store: error.code, uniqueKey: error.uniqueKey, operation: error.operation },
+      };
     }
     return { id: request.id, failure: { message, sqlite: sqliteCode(error) } };
   }

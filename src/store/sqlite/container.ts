@@ -11,7 +11,7 @@ import { runScan, scanFor } from './scans.ts';
 import { identifier } from './sql.ts';
 import { createStoredTexts } from './stored.ts';
 import { tablesOf } from './tables.ts';
-import { createWriter, ExpiredInTheWay } from './writes.ts';
+import { applyBatch, createWriter, isShort, shortWriteBytes, TooLargeHere } from './writes.ts';
 
 /** What the containers of one file share. */
 export interface Connection {
@@ -24,8 +24,8 @@ export interface Connection {
   readonly background: Background;
   /** Epoch milliseconds. SQLite's own clock is the machine's, and so is this one, for every process that has the file open. */
   readonly clock: () => number;
-  /** To be called after every commit, with about how many characters it wrote. */
-  committed(container: string, characters: number, showsInFeed: boolean): void;
+  /** To be called after every commit. */
+  committed(container: string, showsInFeed: boolean, wasLarge?: boolean): void;
   subscribe(container: string, wake: () => void): () => void;
 }
 
@@ -35,9 +35,10 @@ export interface Upkeep {
   trimHistory(historyMs: number): Promise<boolean>;
 }
 
-const sweptAtOnce = 100;
 /** Expired documents that one claim clears away before it lets others write. */
 const clearedByClaim = 50;
+
+const always = () => true;
 
 /** One container whose tables are there, prepared: statements are compiled here, once. */
 export function openContainer(connection: Connection, layout: Layout): EngineContainer & Upkeep {
@@ -45,7 +46,7 @@ export function openContainer(connection: Connection, layout: Layout): EngineCon
   const { name } = layout;
   const documents = identifier(tablesOf(name).documents);
   const queue = createQueue(db, name);
-  const writer = createWriter(db, layout, queue, clock);
+  const writer = createWriter({ db, layout, queue, clock, mostBytes: shortWriteBytes });
   const feed = createFeed(db, name);
   const texts = createStoredTexts(db, name);
   const isSmall = smallContainer(db, name);
@@ -89,23 +90,40 @@ export function openContainer(connection: Connection, layout: Layout): EngineCon
     return { claims, cleared, again: claims.length === 0 && cleared === clearedByClaim };
   }
 
+  const clockOffset = () => clock() - Date.now();
+
+  /** Undefined when a document is too large for this thread to delete. */
+  function writeHere<T>(work: () => T, showsInFeed: (result: T) => boolean): Promise<T | undefined> {
+    return writes.run(() => {
+      try {
+        const result = work();
+        connection.committed(name, showsInFeed(result));
+        return result;
+      } catch (error) {
+        if (error instanceof TooLargeHere) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  async function sweepInBackground(): Promise<boolean> {
+    const removed = await background.sweep(layout, clockOffset());
+    connection.committed(name, true);
+    return removed > 0;
+  }
+
   return {
     read: (partition, id) => reads.run(() => readLive(partition, id)),
 
-    write: (partition, batch, fence) =>
-      writes.run(() => {
-        let revisions: number[];
-        try {
-          revisions = transaction(() => writer.apply(partition, batch, fence, false));
-        } catch (error) {
-          if (!(error instanceof ExpiredInTheWay)) throw error;
-          revisions = transaction(() => writer.apply(partition, batch, fence, true));
-        }
-        let characters = 0;
-        for (const write of batch) if ('json' in write) characters += write.json.length;
-        connection.committed(name, characters, true);
-        return revisions;
-      }),
+    async write(partition, batch, fence) {
+      const revisions = isShort(batch)
+        ? await writeHere(() => applyBatch(transaction, writer, partition, batch, fence), always)
+        : undefined;
+      if (revisions !== undefined) return revisions;
+      const late = await background.write(layout, partition, batch, fence, clockOffset());
+      connection.committed(name, true, true);
+      return late;
+    },
 
     async query(query) {
       const scan = scanFor(layout, query);
@@ -127,24 +145,24 @@ export function openContainer(connection: Connection, layout: Layout): EngineCon
       for (;;) {
         // Asked first without the lock, so that idle workers do not keep each other and the writers waiting.
         if (!(await reads.run(() => queue.hasWork(clock())))) return [];
-        const { claims, again } = await writes.run(() => {
-          const result = transaction(() => claimSome(owner, leaseSeconds * 1000, max, ownerLimit));
-          connection.committed(name, 0, result.cleared > 0);
-          return result;
-        });
-        if (!again) return claims;
+        const result = await writeHere(
+          () => transaction(() => claimSome(owner, leaseSeconds * 1000, max, ownerLimit)),
+          ({ cleared }) => cleared > 0,
+        );
+        if (result === undefined) await sweepInBackground();
+        else if (!result.again) return result.claims;
       }
     },
 
     claimOne: (partition, id, owner, leaseSeconds) =>
-      writes.run(() => {
-        const claim = transaction(() => {
-          const taken = queue.take(partition, id, owner, leaseSeconds * 1000, clock());
-          return taken && claimOf(taken);
-        });
-        connection.committed(name, 0, claim === undefined);
-        return claim;
-      }),
+      writeHere(
+        () =>
+          transaction(() => {
+            const taken = queue.take(partition, id, owner, leaseSeconds * 1000, clock());
+            return taken && claimOf(taken);
+          }),
+        (claim) => claim === undefined,
+      ),
 
     renew: (leases, leaseSeconds) =>
       writes.run(() => {
@@ -152,14 +170,14 @@ export function openContainer(connection: Connection, layout: Layout): EngineCon
           const now = clock();
           return leases.filter((one) => queue.renew(one.partition, one.id, one.token, leaseSeconds * 1000, now));
         });
-        connection.committed(name, 0, false);
+        connection.committed(name, false);
         return held;
       }),
 
     release: ({ partition, id, token }, delaySeconds) =>
       writes.run(() => {
         transaction(() => queue.release(partition, id, token, delaySeconds * 1000, clock()));
-        connection.committed(name, 0, false);
+        connection.committed(name, false);
       }),
 
     async waiting() {
@@ -171,17 +189,14 @@ export function openContainer(connection: Connection, layout: Layout): EngineCon
     restate: (place, json) =>
       writes.run(() => {
         const done = texts.restate(place, json);
-        connection.committed(name, json.length, false);
+        connection.committed(name, false);
         return done;
       }),
 
     async sweepExpired() {
       if (!(await reads.run(() => anyExpired.get(clock()) !== undefined))) return false;
-      return writes.run(() => {
-        const removed = transaction(() => writer.sweep(sweptAtOnce));
-        connection.committed(name, 0, removed > 0);
-        return removed > 0;
-      });
+      const removed = await writeHere(() => transaction(() => writer.sweep()), always);
+      return removed === undefined ? sweepInBackground() : removed > 0;
     },
 
     async trimHistory(historyMs) {
@@ -189,7 +204,7 @@ export function openContainer(connection: Connection, layout: Layout): EngineCon
       if (!(await reads.run(() => feed.canTrim(now - historyMs, now)))) return false;
       return writes.run(() => {
         const more = transaction(() => feed.trim(now - historyMs, now));
-        connection.committed(name, 0, false);
+        connection.committed(name, false);
         return more;
       });
     },

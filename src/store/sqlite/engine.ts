@@ -101,8 +101,8 @@ async function openFile(file: string, options: SqliteOptions): Promise<Engine> {
     queries: createQueries(db),
     background,
     clock,
-    committed(container, characters, showsInFeed) {
-      upkeep.wrote(characters);
+    committed(container, showsInFeed, wasLarge = false) {
+      upkeep.wrote(wasLarge);
       if (showsInFeed) wakes.committed(container);
     },
     subscribe: (container, wake) => wakes.subscribe(container, wake),

@@ -8,8 +8,8 @@ import type { Upkeep } from './container.ts';
 const checkpointBytes = 4 << 20;
 /** A log longer than this is emptied as well, which keeps writers out for a moment. It comes to that under constant writing. */
 const truncateBytes = 32 << 20;
-/** About what a transaction adds to the log besides its texts: the pages of the tables and indexes it touches. */
-const pagesPerCommitBytes = 24 << 10;
+/** After so many transactions of this process the length of the log is looked at. */
+const commitsPerLook = 32;
 
 const pauseMs = 10;
 const restMs = 1_000;
@@ -22,8 +22,8 @@ export interface UpkeepOptions {
 }
 
 export interface Housekeeper {
-  /** A transaction of this connection wrote about so many characters. */
-  wrote(characters: number): void;
+  /** This process committed a transaction. */
+  wrote(wasLarge: boolean): void;
   /** Resolves when the step under way is done. */
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface Housekeeper {
 export function startUpkeep(options: UpkeepOptions): Housekeeper {
   const { background } = options;
   let stopped = false;
-  let writtenBytes = 0;
+  let commits = 0;
   let wroteLately = false;
   let checkpointing: Promise<void> | undefined;
   let round: Promise<void> = Promise.resolve();
@@ -81,12 +81,10 @@ export function startUpkeep(options: UpkeepOptions): Housekeeper {
   }
 
   return {
-    wrote(characters) {
+    wrote(wasLarge) {
       wroteLately = true;
-      writtenBytes += pagesPerCommitBytes + 2 * characters;
-      if (writtenBytes < checkpointBytes || stopped) return;
-      writtenBytes = 0;
-      void keepLogShort(false);
+      commits++;
+      if ((wasLarge || commits % commitsPerLook === 0) && !stopped) void keepLogShort(false);
     },
     async stop() {
       stopped = true;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Fence, Layout, Write } from '../engine.ts';
 import { StoreError } from '../errors.ts';
-import { prepare } from './database.ts';
+import { prepare, type Transaction } from './database.ts';
 import { isSqlite, resultCode } from './errors.ts';
 import { uniqueValue } from './json-value.ts';
 import type { Queue } from './queue.ts';
@@ -11,22 +11,45 @@ import { tablesOf } from './tables.ts';
 /** The writes of one container. Everything here runs inside a write transaction, which the caller rolls back on a throw. */
 export interface Writer {
   /**
-   * Throws {@link ExpiredInTheWay} when an expired document may stand in the way of the batch; `clearFirst` then removes such
+   * Throws ExpiredInTheWay when an expired document may stand in the way of the batch; `clearFirst` then removes such
    * documents before each write. Two steps, because expired documents are rare and looking for them costs.
    */
   apply(partition: string, writes: readonly Write[], fence: Fence | undefined, clearFirst: boolean): number[];
-  /** Deletes expired documents, oldest first, with their delete changes; at most about `limit`. Answers how many. */
-  sweep(limit: number): number;
+  /** Deletes expired documents, oldest first, with their delete changes; a limited number at once. Answers how many. */
+  sweep(): number;
   /** Deletes this document if it has expired. */
   removeExpired(partition: string, id: string): boolean;
 }
 
-export class ExpiredInTheWay extends Error {}
+type Batch = readonly [partition: string, writes: readonly Write[], fence: Fence | undefined];
 
-/** Text removed by one sweep before it lets others write. */
-const sweptBytes = 1 << 20;
+/** An expired document may have the id or the unique values of a write: apply again with `clearFirst`. */
+class ExpiredInTheWay extends Error {}
 
-export function createWriter(db: DatabaseSync, layout: Layout, queue: Queue, clock: () => number): Writer {
+/** A document to be deleted is too large to be copied to the history on the main thread: do it in the background. */
+export class TooLargeHere extends Error {}
+
+/** Writing takes up to 10 ms per MiB of text, so more than this at once is not for the main thread. */
+export const shortWriteBytes = 256 << 10;
+
+const sweptAtOnce = 100;
+
+export function isShort(writes: readonly Write[]): boolean {
+  let characters = 0;
+  for (const write of writes) if ('json' in write) characters += write.json.length;
+  return characters <= shortWriteBytes;
+}
+
+export interface WriterOptions {
+  readonly db: DatabaseSync;
+  readonly layout: Layout;
+  readonly queue: Queue;
+  readonly clock: () => number;
+  /** The largest document it deletes or sweeps; at a larger one it throws {@link TooLargeHere}. */
+  readonly mostBytes: number;
+}
+
+export function createWriter({ db, layout, queue, clock, mostBytes }: WriterOptions): Writer {
   const tables = tablesOf(layout.name);
   const documents = identifier(tables.documents);
   const changes = identifier(tables.changes);
@@ -49,14 +72,15 @@ export function createWriter(db: DatabaseSync, layout: Layout, queue: Queue, clo
     db,
     `INSERT INTO ${changes} (partition, id, kind, at, expires_at, body)
      SELECT partition, id, 'delete', ?, expires_at, body FROM ${documents}
-     WHERE partition = ? AND id = ? AND revision = ? AND ${live}`,
+     WHERE partition = ? AND id = ? AND revision = ? AND ${live} AND octet_length(body) <= ${mostBytes}`,
   );
   const addExpiry = prepare(
     db,
     `INSERT INTO ${changes} (partition, id, kind, at, expires_at, body)
      SELECT partition, id, 'delete', ?, expires_at, body FROM ${documents}
-     WHERE partition = ? AND id = ? AND expires_at <= ?`,
+     WHERE partition = ? AND id = ? AND expires_at <= ? AND octet_length(body) <= ${mostBytes}`,
   );
+  const isExpired = prepare<[1]>(db, `SELECT 1 FROM ${documents} WHERE partition = ? AND id = ? AND expires_at <= ?`);
   const dropDocument = prepare(db, `DELETE FROM ${documents} WHERE partition = ? AND id = ?`);
   const revisionOf = prepare<[number]>(
     db,
@@ -81,7 +105,10 @@ export function createWriter(db: DatabaseSync, layout: Layout, queue: Queue, clo
 
   function removeExpired(partition: string, id: string): boolean {
     const now = clock();
-    if (addExpiry.run(now, partition, id, now).changes === 0) return false;
+    if (addExpiry.run(now, partition, id, now).changes === 0) {
+      if (isExpired.get(partition, id, now) !== undefined) throw new TooLargeHere();
+      return false;
+    }
     dropDocument.run(partition, id);
     labels?.set(partition, id, []);
     queue.remove(partition, id);
@@ -100,8 +127,9 @@ export function createWriter(db: DatabaseSync, layout: Layout, queue: Queue, clo
     }
   }
 
-  function refuse(partition: string, write: Exclude<Write, { kind: 'create' }>, operation: number): never {
-    const there = revisionOf.get(partition, write.id, clock());
+  function refuse(partition: string, write: Exclude<Write, { kind: 'create' }>, now: number, operation: number): never {
+    const there = revisionOf.get(partition, write.id, now);
+    if (there?.[0] === write.revision) throw new TooLargeHere();
     if (there === undefined) throw new StoreError('NotFound', 'the document is not there', { operation });
     throw new StoreError('Changed', 'the document changed since it was read; read it again', { operation });
   }
@@ -131,7 +159,7 @@ export function createWriter(db: DatabaseSync, layout: Layout, queue: Queue, clo
       const expiresAt = expiry(now, write.ttlSeconds);
       const revision = addChange.run(partition, write.id, 'replace', now, expiresAt, write.json).lastInsertRowid;
       const done = changeDocument.run(revision, expiresAt, write.json, partition, write.id, write.revision, now);
-      if (done.changes === 0) refuse(partition, write, operation);
+      if (done.changes === 0) refuse(partition, write, now, operation);
       labels?.set(partition, write.id, write.labels);
       if (write.queue === undefined) queue.remove(partition, write.id);
       else queue.put(partition, write.id, write.queue);
@@ -139,14 +167,14 @@ export function createWriter(db: DatabaseSync, layout: Layout, queue: Queue, clo
     },
     delete(partition: string, write: Extract<Write, { kind: 'delete' }>, now: number, operation: number): number {
       const done = addDelete.run(now, partition, write.id, write.revision, now);
-      if (done.changes === 0) refuse(partition, write, operation);
+      if (done.changes === 0) refuse(partition, write, now, operation);
       dropDocument.run(partition, write.id);
       labels?.set(partition, write.id, []);
       queue.remove(partition, write.id);
       return done.lastInsertRowid;
     },
     check(partition: string, write: Extract<Write, { kind: 'check' }>, now: number, operation: number): number {
-      if (revisionOf.get(partition, write.id, now)?.[0] !== write.revision) refuse(partition, write, operation);
+      if (revisionOf.get(partition, write.id, now)?.[0] !== write.revision) refuse(partition, write, now, operation);
       return write.revision;
     },
   };
@@ -181,17 +209,27 @@ export function createWriter(db: DatabaseSync, layout: Layout, queue: Queue, clo
         }
       });
     },
-    sweep(limit) {
+    sweep() {
       let count = 0;
       let bytes = 0;
-      for (const [partition, id, size] of expired.all(clock(), limit)) {
-        if (bytes > sweptBytes) break;
+      for (const [partition, id, size] of expired.all(clock(), sweptAtOnce)) {
         bytes += size;
+        if (count > 0 && bytes > mostBytes) break;
         if (removeExpired(partition, id)) count++;
       }
       return count;
     },
   };
+}
+
+/** Applies a batch in a transaction, once more when expired documents have to make way for it. */
+export function applyBatch(transaction: Transaction, writer: Writer, ...batch: Batch): number[] {
+  try {
+    return transaction(() => writer.apply(...batch, false));
+  } catch (error) {
+    if (!(error instanceof ExpiredInTheWay)) throw error;
+    return transaction(() => writer.apply(...batch, true));
+  }
 }
 
 function expiry(now: number, ttlSeconds: number | undefined): number | null {
