@@ -12,7 +12,7 @@ import {
 } from './continuation.ts';
 import type { Cursor, EngineChange, EngineContainer, Row } from './engine.ts';
 import { isStoreError, StoreError } from './errors.ts';
-import { typeName } from './keys.ts';
+import { checkKeyPart, typeName } from './keys.ts';
 import { isObject } from './paths.ts';
 import { type Stop, stopper } from './stopper.ts';
 import type { Change, Changes, Document, FeedOptions } from './store.ts';
@@ -73,6 +73,7 @@ async function* follow<T>(
 ): AsyncGenerator<Changes<T>, undefined, undefined> {
   source.alive();
   const { partition, signal } = options;
+  if (partition !== undefined) checkKeyPart('partition', partition);
   if (signal?.aborted) return;
   const binding = feedBinding(source.name, partition);
   const onAbort = () => stop.now();
@@ -120,7 +121,7 @@ async function* snapshot<T>(
   let { after } = from;
   let limit = firstSnapshotPage;
   for (;;) {
-    const { rows: page } = await retried(source, stop, () =>
+    const { rows: page, more } = await retried(source, stop, () =>
       source.engine.query({
         ...(partition === undefined ? {} : { partition }),
         ...(after === undefined ? {} : { after }),
@@ -129,7 +130,6 @@ async function* snapshot<T>(
         offset: 0,
       }),
     );
-    if (page.length === 0) return;
     let length = 0;
     for (const rows of strides(page.map(({ row }) => row))) {
       const changes = rows.map((row): Change<T> => ({ kind: 'create', document: source.decode(row) }));
@@ -140,6 +140,7 @@ async function* snapshot<T>(
       yield [changes, { part: 'snapshot', end: from.end, after }];
       await stop.unless(setImmediate());
     }
+    if (!more) return;
     limit = length > decodeStride ? Math.max(1, limit >> 1) : Math.min(largestSnapshotPage, limit * 2);
   }
 }
