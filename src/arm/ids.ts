@@ -9,7 +9,8 @@ import type { ArmRequest, ArmRoute } from './request.ts';
 const idForm = /^[A-Za-z0-9._:{}+/=-]{1,128}$/;
 
 const noRoute: ArmRoute = {};
-const correlationIds = new WeakMap<IncomingMessage, string>();
+/** Where a raw request carries the id chosen for it: the logger is made before there is a fastify request. */
+const chosen: unique symbol = Symbol('correlationId');
 
 /** Every request gets a new GUID; what a client sends has no say in it. */
 export function newRequestId(): string {
@@ -18,11 +19,9 @@ export function newRequestId(): string {
 
 /** The sent correlation id when it is well-formed, else a new one; the same for every call on one request. */
 function correlationIdOf(raw: IncomingMessage): string {
-  const known = correlationIds.get(raw);
-  if (known !== undefined) return known;
-  const id = wellFormed(raw.headers['x-ms-correlation-request-id']) ?? randomUUID();
-  correlationIds.set(raw, id);
-  return id;
+  const marked: IncomingMessage & { [chosen]?: string } = raw;
+  marked[chosen] ??= wellFormed(raw.headers['x-ms-correlation-request-id']) ?? randomUUID();
+  return marked[chosen];
 }
 
 /** A server's `childLoggerFactory`: one child per request, with both ids on it. */
@@ -46,12 +45,14 @@ export function ids(app: FastifyInstance): void {
 
 /** The state of a request before any other plugin has seen it. */
 export function newArmRequest(request: FastifyRequest): ArmRequest {
+  const { url, config } = request.routeOptions;
   return {
     requestId: request.id,
     correlationId: correlationIdOf(request.raw),
     clientRequestId: wellFormed(request.headers['x-ms-client-request-id']),
     startedAt: performance.now(),
-    route: request.routeOptions.config?.arm ?? noRoute,
+    pattern: url,
+    route: config?.arm ?? noRoute,
     caller: 'unauthenticated',
     fromArm: false,
     homeTenantId: undefined,

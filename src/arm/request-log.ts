@@ -26,7 +26,7 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply | undefi
   const path = pathOf(request);
   const line = {
     method: request.method,
-    route: request.routeOptions.url ?? '<no match>',
+    route: arm.pattern ?? '<no match>',
     path: path.length > pathMaxLength ? path.slice(0, pathMaxLength) : path,
     apiVersion: arm.apiVersion,
     status,

@@ -11,6 +11,8 @@ export interface ArmRequest {
   readonly clientRequestId: string | undefined;
   /** When it arrived, by `performance.now()`. */
   readonly startedAt: number;
+  /** The route's pattern; undefined when no route matched. */
+  readonly pattern: string | undefined;
   readonly route: ArmRoute;
   /** Who calls, for logs. */
   caller: string;

@@ -23,7 +23,7 @@ export function armServerOptions(options: WireOptions) {
       // Checked by path-parameters.ts with a proper error; this only has to be longer than any valid name.
       maxParamLength: 4096,
     },
-    rewriteUrl: (request) => routable(request.url ?? '/'),
+    rewriteUrl: (request: { readonly url?: string | undefined }): string => routable(request.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
       request.arm = newArmRequest(request);
       reply.header('x-ms-request-id', request.arm.requestId);
