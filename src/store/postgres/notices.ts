@@ -1,0 +1,106 @@
+// News of commits, between processes: one connection of its own that listens and tells.
+import { Client, type ClientConfig } from 'pg';
+
+/**
+ * Who commits calls `tell` afterwards; everybody's `subscribe` callbacks for that container are called soon after, in this
+ * process at once. After a break in the connection everybody is called, as news may have been missed.
+ */
+export interface Notices {
+  tell(container: string): void;
+  /** Only in this process. */
+  wake(container: string): void;
+  subscribe(container: string, wake: () => void): () => void;
+  close(): Promise<void>;
+}
+
+const firstPauseMs = 50;
+const longestPauseMs = 5000;
+
+/** Settles at once; the connection is made, and made again, in the background. */
+export function noticesOf(config: ClientConfig, schema: string): Notices {
+  const channel = `${schema}_commits`;
+  const subscribers = new Map<string, Set<() => void>>();
+  const untold = new Set<string>();
+  let client: Client | undefined;
+  let isTelling = false;
+  let isClosed = false;
+  let pause: NodeJS.Timeout | undefined;
+  let pauseMs = firstPauseMs;
+  let connecting: Promise<void> = connect();
+
+  function wake(container: string): void {
+    for (const call of subscribers.get(container) ?? []) call();
+  }
+
+  async function connect(): Promise<void> {
+    const fresh = new Client({ ...config, query_timeout: 0, statement_timeout: 0 });
+    // Every break, also while connecting, ends here once.
+    let isOver = false;
+    const over = () => {
+      if (isOver) return;
+      isOver = true;
+      if (client === fresh) client = undefined;
+      void fresh.end().catch(() => undefined);
+      if (isClosed) return;
+      pause = setTimeout(() => {
+        connecting = connect();
+      }, pauseMs);
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs);
+    };
+    fresh.on('error', over);
+    fresh.on('end', over);
+    fresh.on('notification', ({ payload }) => wake(payload ?? ''));
+    try {
+      await fresh.connect();
+      // Telling must not wait for the disk: nothing is written.
+      await fresh.query(`SET synchronous_commit = off; LISTEN "${channel}"`);
+      if (isClosed) return over();
+      client = fresh;
+      pauseMs = firstPauseMs;
+      for (const container of subscribers.keys()) wake(container);
+      void tellAll();
+    } catch {
+      over();
+    }
+  }
+
+  /** One statement at a time: whatever commits meanwhile is told together by the next. */
+  async function tellAll(): Promise<void> {
+    if (isTelling) return;
+    isTelling = true;
+    try {
+      while (client !== undefined && untold.size > 0) {
+        const news = [...untold];
+        untold.clear();
+        const text = 'SELECT pg_notify($1, c) FROM unnest($2::text[]) c';
+        await client.query({ text, values: [channel, news], name: 'tell' }).catch(() => {
+          for (const container of news) untold.add(container);
+        });
+      }
+    } finally {
+      isTelling = false;
+    }
+  }
+
+  return {
+    wake,
+    tell(container) {
+      wake(container);
+      untold.add(container);
+      void tellAll();
+    },
+    subscribe(container, call) {
+      const calls = subscribers.get(container) ?? new Set();
+      subscribers.set(container, calls.add(call));
+      return () => {
+        calls.delete(call);
+      };
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(pause);
+      await connecting;
+      await client?.end().catch(() => undefined);
+    },
+  };
+}
