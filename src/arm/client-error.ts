@@ -1,5 +1,6 @@
-// Answers to bytes that are not HTTP, in the same error form as everything else.
+// Answers to what never becomes a request of the framework, in the same error form as everything else.
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Status line and code by the parser's error; all others are 400. */
@@ -29,4 +30,18 @@ export function clientErrorHandler(error: Error & { readonly code?: string }, so
       `x-ms-error-code: ${code}\r\nx-ms-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   );
+}
+
+/** For a server's `checkExpectation`: an Expect header other than 100-continue. */
+export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const code = 'ExpectationFailed';
+  const body = JSON.stringify({ error: { code, message: 'The only expectation that can be met is 100-continue.' } });
+  response.writeHead(417, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'x-ms-error-code': code,
+    'x-ms-request-id': randomUUID(),
+    connection: 'close',
+  });
+  response.end(body);
 }

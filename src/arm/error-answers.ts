@@ -1,5 +1,6 @@
 // Hooks error-wire.ts into a scope: what handlers throw, unknown paths, wrong methods.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { refuseExpectation } from './client-error.ts';
 import { isConditional } from './conditional.ts';
 import { methodNotAllowed, pathNotFound, toWire, type WireOptions } from './error-wire.ts';
 import { pathOf } from './request.ts';
@@ -8,6 +9,7 @@ import { routesSeen } from './routes-seen.ts';
 export function errorAnswers(app: FastifyInstance, options: WireOptions): void {
   const methodsOf = routesSeen(app);
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options));
+  if (app.server.listenerCount('checkExpectation') === 0) app.server.on('checkExpectation', refuseExpectation);
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(pathOf(request));
     const error = methods.length === 0 ? pathNotFound() : methodNotAllowed(request.method, methods);
