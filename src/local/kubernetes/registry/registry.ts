@@ -1,0 +1,94 @@
+// The verbs, on any resource type. http/ calls them for clients, controllers/ call them in-process: one way to change an object.
+import type { KubeObject } from '../object.ts';
+import type { Change, Entry } from '../objects/objects.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { ResourceType } from '../types/resource-type.ts';
+
+export interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+export interface Selectors {
+  /** As the client wrote them; parsed and refused by the registry. */
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface ListQuery extends Selectors {
+  readonly namespace?: string;
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: string;
+}
+
+export interface ObjectList {
+  readonly entries: readonly Entry[];
+  readonly revision: number;
+  readonly continue?: string;
+  readonly remaining?: number;
+}
+
+export interface WatchQuery extends Selectors {
+  readonly namespace?: string;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: string;
+  readonly allowBookmarks: boolean;
+  readonly sendInitialEvents: boolean;
+}
+
+/** A written object, and whether it is new. An entry with revision 0 is a dry run's. */
+export interface Written {
+  readonly entry: Entry;
+  readonly created: boolean;
+}
+
+/** Every method refuses with StatusError and nothing else. */
+export interface Registry {
+  get(context: RequestContext, type: ResourceType, name: ObjectName): Entry;
+  list(context: RequestContext, type: ResourceType, query: ListQuery): ObjectList;
+  /** `event` gets changes as this watcher must see them, after selectors; `bookmark` a revision it has seen everything up to. */
+  watch(
+    context: RequestContext,
+    type: ResourceType,
+    query: WatchQuery,
+    sink: { event(change: Change): void; bookmark(revision: number, initialEventsEnd: boolean): void },
+  ): () => void;
+  create(context: RequestContext, type: ResourceType, namespace: string, object: KubeObject): Promise<Written>;
+  update(
+    context: RequestContext,
+    type: ResourceType,
+    name: ObjectName,
+    object: KubeObject,
+    subresource?: string,
+  ): Promise<Written>;
+  patch(
+    context: RequestContext,
+    type: ResourceType,
+    name: ObjectName,
+    patch: { readonly type: PatchType; readonly body: unknown; readonly force?: boolean },
+    subresource?: string,
+  ): Promise<Written>;
+  /** The last state; `gone` when it was removed, false when finalizers or grace keep it. */
+  delete(
+    context: RequestContext,
+    type: ResourceType,
+    name: ObjectName,
+    options: DeleteOptions,
+  ): Promise<{ readonly entry: Entry; readonly gone: boolean }>;
+  deleteCollection(
+    context: RequestContext,
+    type: ResourceType,
+    query: ListQuery,
+    options: DeleteOptions,
+  ): Promise<readonly Entry[]>;
+}

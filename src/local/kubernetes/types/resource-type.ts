@@ -1,0 +1,93 @@
+// What the server needs to know to serve a resource. Built-ins are data in this folder, one file per group; custom resources
+// make theirs from a CustomResourceDefinition. The verbs in registry/ work on any of them.
+
+import type { KubeObject } from '../object.ts';
+import type { StorageType } from '../objects/objects.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { Schema } from '../schema/schema.ts';
+import type { FieldError } from '../status.ts';
+
+export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+  readonly format?: string;
+  readonly description?: string;
+  /** 0 is always shown, 1 with -o wide. */
+  readonly priority: number;
+  readonly cell: (object: KubeObject, now: number) => string | number | boolean | null;
+}
+
+/** What is particular to a type. Every function may change `object` in place where it says so; none waits. */
+export interface Strategy {
+  /** Fills what the schema's defaults cannot say. Changes the object. */
+  readonly defaults?: (object: KubeObject) => void;
+  /** Sets what the server owns on create (status cleared, cluster IP …). Changes the object. */
+  readonly prepareCreate?: (object: KubeObject, context: RequestContext) => void;
+  /** Keeps what this verb may not change (status on a main-resource update). Changes the object. */
+  readonly prepareUpdate?: (object: KubeObject, old: KubeObject, context: RequestContext) => void;
+  readonly validate?: (object: KubeObject) => FieldError[];
+  readonly validateUpdate?: (object: KubeObject, old: KubeObject) => FieldError[];
+  readonly warnings?: (object: KubeObject) => string[];
+  /** What field selectors may ask beside metadata.name and metadata.namespace. */
+  readonly fields?: (object: KubeObject) => Record<string, string>;
+  /** Seconds of grace a delete gives, from the object and the options asked for; undefined removes at once. */
+  readonly grace?: (object: KubeObject, asked: number | undefined) => number | undefined;
+  /** Whether metadata.generation grows: compares what the user wants. Left out: spec (or everything but metadata and status). */
+  readonly generation?: (object: KubeObject, old: KubeObject) => boolean;
+  readonly nameRule?: (name: string, prefix: boolean) => string[];
+}
+
+/** `status` and `scale` are generic; others are handled by a function of their own. */
+export type Subresource =
+  | { readonly kind: 'status'; readonly prepareUpdate?: Strategy['prepareUpdate'] }
+  | {
+      readonly kind: 'scale';
+      readonly specReplicas: string;
+      readonly statusReplicas: string;
+      readonly selector?: string;
+    }
+  | {
+      readonly kind: 'action';
+      readonly verbs: readonly Verb[];
+      readonly request: { readonly group: string; readonly version: string; readonly kind: string };
+    };
+
+export interface ResourceType {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly Verb[];
+  readonly subresources: Readonly<Record<string, Subresource>>;
+  /** Where its objects are kept; versions of one resource share it. */
+  readonly storage: StorageType;
+  /** The version its objects are kept in. */
+  readonly storageVersion: string;
+  readonly schema: Schema;
+  readonly columns: readonly Column[];
+  readonly strategy: Strategy;
+  /** From the storage version to this one and back; left out when only apiVersion differs. */
+  readonly convert?: {
+    readonly toServed: (object: KubeObject) => KubeObject;
+    readonly toStored: (object: KubeObject) => KubeObject;
+  };
+  /** Custom resources: unknown fields are pruned, defaults come from the schema, CEL rules run. */
+  readonly custom?: { readonly preserveUnknownFields: boolean };
+}
+
+/** The types that one cluster serves: the built-ins, shared by all clusters, and its own custom resources. */
+export interface TypeTable {
+  find(group: string, version: string, plural: string): ResourceType | undefined;
+  findKind(group: string, version: string, kind: string): ResourceType | undefined;
+  /** In discovery order. */
+  all(): Iterable<ResourceType>;
+  /** Changes whenever a custom resource comes, goes or changes; discovery and OpenAPI are cached by it. */
+  readonly etag: string;
+}
