@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { createGuardedClient, type GuardedClient } from '../kit/guarded-client.ts';
 import { createLogger } from '../kit/log.ts';
 import { createAuthority, issueServerCertificate } from '../pki/authority.ts';
 import type { Container } from '../store/store.ts';
@@ -11,7 +12,6 @@ import { type NotificationOptions, type NotificationSender, startNotifications }
 import { createOperation, isOperation, type OperationDocument, operationTtlSeconds } from './operation.ts';
 import { type DemoDocument, finish, operationOptions, subscriptionId } from './testing/demo-provider.ts';
 import { type DemoStore, demoContainer, demoStore } from './testing/demo-store.ts';
-import { notificationClient } from './testing/notification-client.ts';
 
 interface Received {
   readonly path: string;
@@ -22,7 +22,7 @@ interface Received {
 let store: DemoStore;
 let server: Server;
 let origin = '';
-let client: Awaited<ReturnType<typeof notificationClient>>;
+let client: GuardedClient;
 let received: Received[] = [];
 /** What the receiver answers, per call; 200 when it runs out. */
 let answers: number[] = [];
@@ -48,8 +48,16 @@ before(async () => {
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  origin = `https://localhost:${(server.address() as AddressInfo).port}`;
-  client = await notificationClient(authority.certificatePem);
+  const { port } = server.address() as AddressInfo;
+  origin = `https://localhost:${port}`;
+  client = createGuardedClient({
+    allowedHosts: ['localhost'],
+    privateHosts: ['localhost'],
+    allowedPorts: [port, 1],
+    ca: authority.certificatePem,
+    timeoutSeconds: 5,
+    maxResponseBytes: 65_536,
+  });
 });
 afterEach(async () => {
   for (const sender of senders.splice(0)) await sender.stop();
@@ -70,7 +78,6 @@ function start(
     container: container as unknown as Container<object>,
     paths: operationOptions.paths,
     client,
-    isRefused: client.isRefused,
     log,
     sweepSeconds: 0.05,
     firstRetrySeconds: 0.05,
