@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { createOperation, newOperation, operationTtlSeconds } from './operation.ts';
+import type { Document } from '../store/store.ts';
+import {
+  advanceOperation,
+  createOperation,
+  newOperation,
+  type OperationDocument,
+  operationTtlSeconds,
+} from './operation.ts';
 import {
   armCaller,
   defaultSubscriptions,
@@ -126,6 +133,18 @@ describe('an asynchronous operation', () => {
     assert.equal(await finish(store.container, id, { status: 'Provisioning' }), false);
     assert.equal(await finish(store.container, id, { status: 'Failed', error: { code: 'x', message: 'y' } }), false);
     assert.deepEqual((await get(status)).json(), before);
+  });
+
+  it('stays ended when the late writer had read it before', async () => {
+    const { id } = await started('raced');
+    const key = { partition: subscriptionId, id: `operation:${id}` };
+    const stored = (await store.container.read(key)) as Document<OperationDocument>;
+    const end = advanceOperation(stored, { status: 'Succeeded' }, new Date());
+    const late = advanceOperation(stored, { status: 'Provisioning' }, new Date());
+    assert.ok(end && late);
+    await store.container.batch(subscriptionId, [end]);
+    await assert.rejects(store.container.batch(subscriptionId, [late]), { code: 'Changed' });
+    assert.equal((await store.container.read(key))?.body.documentType, 'operation');
   });
 
   it('is seen only by the subscription, tenant and client that started it; to others it is not there', async () => {
