@@ -12,5 +12,5 @@ export async function openAt(address: Address): Promise<Store> {
     return openSqliteStore({ file: address.file });
   }
   const { openPostgresStore } = await import('../../src/store/postgres/open.ts');
-  return openPostgresStore({ server: address.url, schema: address.schema, maxConnections: 4 });
+  return openPostgresStore({ server: address.url, schema: address.schema, maxConnections: 2 });
 }
