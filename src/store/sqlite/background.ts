@@ -3,7 +3,7 @@ import type { EnginePage, EngineQuery, Fence, Layout, Write } from '../engine.ts
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 import type { Filter } from '../filter.ts';
 import type { Synchronous } from './database.ts';
-import { storeError } from './errors.ts';
+import { closedError, storeError } from './errors.ts';
 
 export interface BackgroundOptions {
   readonly file: string;
@@ -81,6 +81,7 @@ export function createBackground(options: BackgroundOptions): Background {
   }
   let worker: Worker | undefined;
   let lastId = 0;
+  let closed = false;
   const pending = new Map<number, Pending>();
 
   function failAll(error: unknown): void {
@@ -113,7 +114,8 @@ export function createBackground(options: BackgroundOptions): Background {
     return started;
   }
 
-  function perform<T>(task: BackgroundTask): Promise<T> {
+  async function perform<T>(task: BackgroundTask): Promise<T> {
+    if (closed) throw closedError(options.file);
     worker ??= startWorker();
     worker.ref();
     const id = ++lastId;
@@ -141,10 +143,11 @@ export function createBackground(options: BackgroundOptions): Background {
     start: () => perform({ kind: 'checkpoint', truncate: false }),
     async close() {
       const thread = worker;
-      if (thread === undefined) return;
-      const ended = new Promise((resolve) => thread.once('exit', resolve));
-      await perform({ kind: 'close' });
-      thread.ref();
+      const ended = thread && new Promise((resolve) => thread.once('exit', resolve));
+      const done = thread && perform({ kind: 'close' });
+      closed = true;
+      await done;
+      thread?.ref();
       await ended;
     },
   };

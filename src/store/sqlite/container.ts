@@ -5,7 +5,7 @@ import { prepare, type statementCache, type Transaction } from './database.ts';
 import { createFeed } from './feed.ts';
 import type { Line } from './line.ts';
 import { type Queries, smallContainer } from './queries.ts';
-import { createQueue, type Taken } from './queue.ts';
+import { countWaiting, createQueue, type Taken } from './queue.ts';
 import { type DocumentCells, documentColumns, pageCharacters, rowOf } from './rows.ts';
 import { runScan, scanFor } from './scans.ts';
 import { identifier } from './sql.ts';
@@ -182,7 +182,11 @@ export function openContainer(connection: Connection, layout: Layout): EngineCon
 
     async waiting() {
       const now = clock();
-      return (await reads.run(() => queue.hasWork(now))) ? background.waiting(name, now) : 0;
+      const count = await reads.run(() => {
+        if (!queue.hasWork(now)) return 0;
+        return isSmall() ? countWaiting(db, name, now) : undefined;
+      });
+      return count ?? background.waiting(name, now);
     },
 
     stored: (after, limit) => reads.run(() => texts.page(after, limit)),

@@ -78,6 +78,7 @@ const fileErrors: Readonly<Record<string, readonly ['ReadOnly' | 'Full' | 'Unava
   EROFS: ['ReadOnly', 'it is on a file system mounted read-only'],
   ENOSPC: ['Full', 'there is no room left on the disk; free some, then try again'],
   EISDIR: ['Unavailable', 'a directory is in its place; give the path of a file'],
+  EEXIST: ['Unavailable', 'its path leads through a file; give a path whose parents are directories'],
   ENOTDIR: ['Unavailable', 'its path leads through a file; give a path whose parents are directories'],
 };
 

@@ -156,9 +156,11 @@ async function openFile(file: string, options: SqliteOptions): Promise<Engine> {
     // Takes the write lock and gives it back: a file that is gone, read-only or locked for long shows here.
     ping: () =>
       writes.run(() => {
-        if (sizeOf(file) === 0) throw new StoreError('Unavailable', `database ${file}: the file was removed`);
         ask.begin.run();
         ask.rollback.run();
+        if (sizeOf(file) === 0) {
+          throw new StoreError('Unavailable', `database ${file}: the file was removed; restart this process`);
+        }
       }),
     close: () => (closing ??= close()),
   };
