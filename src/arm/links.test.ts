@@ -56,8 +56,15 @@ describe('links', () => {
   });
 
   it('take only the origin of a Referer with another path', async () => {
-    const { operation } = await linksOf(fallback, `/list/a?${version}`, 'https://management.azure.com/batch');
-    assert.equal(operation, `https://management.azure.com/op/1?${version}`);
+    assert.deepEqual(await linksOf(fallback, `/list/a?${version}`, 'https://management.azure.com/batch?x=1'), {
+      operation: `https://management.azure.com/op/1?${version}`,
+      next: `https://management.azure.com/list/a?${version}&$skipToken=to%20ken`,
+    });
+  });
+
+  it('always carry the api-version', async () => {
+    const { next } = await linksOf(fallback, `/list/a?${version}`, 'https://management.azure.com/list/a');
+    assert.equal(next, `https://management.azure.com/list/a?${version}&$skipToken=to%20ken`);
   });
 
   it('do not repeat the Referer or Host of anybody but ARM', async () => {
