@@ -8,6 +8,7 @@ import { closedError, storeError } from './errors.ts';
 export interface BackgroundOptions {
   readonly file: string;
   readonly synchronous: Synchronous;
+  readonly largestFileBytes: number | undefined;
 }
 
 export type BackgroundTask =

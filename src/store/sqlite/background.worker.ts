@@ -16,7 +16,7 @@ const lockWaitMs = 10_000;
 /** A checkpoint that empties the log keeps writers out while it waits for readers, so it must not wait long. */
 const truncateWaitMs = 20;
 
-const db = connect({ file: options.file, synchronous: options.synchronous, waitMs: lockWaitMs });
+const db = connect({ ...options, waitMs: lockWaitMs });
 const transaction = transactions(db);
 const queries = createQueries(db);
 

@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Engine, EngineContainer, Layout, Limits } from '../engine.ts';
 import { StoreError } from '../errors.ts';
 import { createBackground } from './background.ts';
 import { type Connection, openContainer, type Upkeep } from './container.ts';
 import {
+  type ConnectOptions,
   checkLength,
   connect,
   prepare,
@@ -36,6 +38,8 @@ export interface SqliteOptions {
   readonly historySeconds?: number;
   /** How long a call keeps trying while another process has the file locked; 10 seconds when left out. */
   readonly patienceSeconds?: number;
+  /** The file does not grow beyond this: writes that need more room fail with Full. Left out: up to the disk. */
+  readonly largestFileBytes?: number;
   /** Epoch milliseconds; for tests of clocks that jump. */
   readonly clock?: () => number;
   /** Told the length of every stretch of synchronous work on the main thread. */
@@ -61,31 +65,42 @@ export async function openSqliteEngine(options: SqliteOptions = {}): Promise<Eng
   };
 }
 
+/** A connection to a file that has the store's own tables. */
+function connectPrepared(options: ConnectOptions): DatabaseSync {
+  const { file } = options;
+  checkLength(file);
+  const db = connect(options);
+  try {
+    if (!isPrepared(db, file)) transactions(db)(() => makeStoreTables(db));
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
 async function openFile(file: string, options: SqliteOptions): Promise<Engine> {
   const {
     clock = Date.now,
     synchronous = 'NORMAL',
     historySeconds = daySeconds,
     patienceSeconds = 10,
+    largestFileBytes,
     observe,
   } = options;
   const lineOptions = { file, patienceMs: patienceSeconds * 1000, observe };
   const writes = createLine(lineOptions);
   const reads = createLine(lineOptions);
-  const background = createBackground({ file, synchronous });
+  const background = createBackground({ file, synchronous, largestFileBytes });
 
   await prepareFile(file);
-  if (sizeOf(`${file}-wal`) > longLogBytes) await background.start();
-  const db = await writes.run(() => {
-    checkLength(file);
-    const connected = connect({ file, synchronous, waitMs: 0 });
-    try {
-      if (!isPrepared(connected, file)) transactions(connected)(() => makeStoreTables(connected));
-      return connected;
-    } catch (error) {
-      connected.close();
-      throw error;
-    }
+  const open = async (): Promise<DatabaseSync> => {
+    if (sizeOf(`${file}-wal`) > longLogBytes) await background.start();
+    return writes.run(() => connectPrepared({ file, synchronous, waitMs: 0, largestFileBytes }));
+  };
+  const db = await open().catch(async (error: unknown) => {
+    await background.close();
+    throw error;
   });
 
   const transaction = transactions(db);

@@ -35,7 +35,10 @@ const meanings = new Map<number, readonly [StoreErrorCode, string]>([
   [resultCode.corrupt, ['Corrupt', damaged('it is damaged')]],
   [resultCode.notADatabase, ['Corrupt', damaged('it is not a database')]],
   [resultCode.full, ['Full', 'there is no room left on the disk; nothing was written; free some, then try again']],
-  [resultCode.cantOpen, ['Unavailable', 'it cannot be opened; check that it is a file, its owner, and its mode']],
+  [
+    resultCode.cantOpen,
+    ['ReadOnly', 'its -wal and -shm files cannot be made beside it; check the mode and the mount of its directory'],
+  ],
   [resultCode.schema, ['Busy', 'its tables were changed meanwhile; trying again is safe']],
   [resultCode.tooBig, ['TooLarge', 'a value is over the size that SQLite takes']],
 ]);

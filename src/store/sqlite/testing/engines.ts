@@ -8,9 +8,25 @@ import { fileURLToPath } from 'node:url';
 import type { Engine, EngineContainer, Layout, Write } from '../../engine.ts';
 import { openSqliteEngine, type SqliteOptions } from '../engine.ts';
 
+const cleanUps = new WeakMap<TestContext, (() => unknown)[]>();
+
+/** Runs when the test ends, the last one added first: what was opened is closed before its directory is removed. */
+export function atEnd(t: TestContext, cleanUp: () => unknown): void {
+  const known = cleanUps.get(t);
+  if (known !== undefined) {
+    known.push(cleanUp);
+    return;
+  }
+  const all = [cleanUp];
+  cleanUps.set(t, all);
+  t.after(async () => {
+    for (const one of all.reverse()) await one();
+  });
+}
+
 export async function temporaryDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'store-sqlite-test-'));
-  t.after(() => rm(directory, { recursive: true, force: true }));
+  atEnd(t, () => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
@@ -21,7 +37,7 @@ export async function temporaryFile(t: TestContext): Promise<string> {
 /** An engine that is closed when the test ends. */
 export async function openEngine(t: TestContext, options: SqliteOptions = {}): Promise<Engine> {
   const engine = await openSqliteEngine(options);
-  t.after(() => engine.close());
+  atEnd(t, () => engine.close());
   return engine;
 }
 
@@ -67,7 +83,7 @@ export function testClock(): { readonly now: () => number; advance(milliseconds:
 export async function startPeer(t: TestContext, file: string, task: string): Promise<ChildProcess> {
   const script = fileURLToPath(new URL('./peer.ts', import.meta.url));
   const child = spawn(process.execPath, [script, file, task], { stdio: ['pipe', 'pipe', 'inherit'] });
-  t.after(() => stopPeer(child));
+  atEnd(t, () => stopPeer(child));
   return child;
 }
 

@@ -1,6 +1,7 @@
 // A second process on the same database file: `node peer.ts <file> <task>`. Prints a line at each step.
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isStoreError } from '../../errors.ts';
 import { openSqliteEngine } from '../engine.ts';
 import { creation, layoutOf } from './engines.ts';
 
@@ -41,6 +42,21 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
       );
       process.stdout.write(`${batch}\n`);
     }
+  },
+  /** Writes until it is refused, prints why, and how many documents are there. */
+  async fill() {
+    const engine = await openSqliteEngine({ file });
+    const things = await engine.open(layoutOf());
+    let written = 0;
+    try {
+      for (; ; written++) await things.write('p', [creation(`${written}`, { filler: 'x'.repeat(5000) })]);
+    } catch (error) {
+      const there = await things.count('p', undefined);
+      process.stdout.write(
+        `${JSON.stringify([isStoreError(error) ? error.code : String(error), there === written])}\n`,
+      );
+    }
+    await engine.close();
   },
   /** Leaves a transaction open that has written much, then waits to be killed. */
   async halfway() {
