@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import { type FastifyPluginAsync, fastify } from 'fastify';
 import { defaultLimits, type Limits, type Listener, serve, serverOptions } from './http-server.ts';
+import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { NotReady, Readiness } from './readiness.ts';
 
@@ -55,6 +56,7 @@ export interface HealthListenerOptions extends HealthOptions {
   readonly host: string;
   readonly port: number;
   readonly limits?: Partial<Limits>;
+  readonly logger?: Logger;
 }
 
 /** Serves health and metrics, and nothing else, over plain HTTP on any address. */
@@ -69,6 +71,7 @@ export async function listenHealth(options: HealthListenerOptions): Promise<List
     host: options.host,
     port: options.port,
     limits,
+    logger: options.logger,
     guard: () => ({ caller: { kind: 'anonymous' } }),
   });
   return {

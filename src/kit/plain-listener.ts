@@ -15,6 +15,7 @@ import {
   serve,
   serverOptions,
 } from './http-server.ts';
+import type { Logger } from './log.ts';
 import { denyPattern, isDenied, plainSegments } from './plain-path.ts';
 
 export interface PlainListenerOptions {
@@ -30,6 +31,7 @@ export interface PlainListenerOptions {
    */
   readonly hostNames?: readonly string[];
   readonly limits?: Partial<Limits>;
+  readonly logger?: Logger;
 }
 
 /**
@@ -50,6 +52,7 @@ export async function listenPlain(app: App, options: PlainListenerOptions): Prom
     host,
     port: options.port,
     limits,
+    logger: options.logger,
     guard: (request) => plainGuard(request, hosts, denied),
   });
   hosts = allowedHosts(listener.port, options.hostNames ?? []);
