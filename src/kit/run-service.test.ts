@@ -147,6 +147,17 @@ describe('a service process', () => {
     });
   }
 
+  it('ends with 1 when an error that nobody handles comes while it stops', async () => {
+    const run = service(`
+      await parts.part('store', () => 1, async () => { setTimeout(() => { throw new TypeError('oops'); }, 1); await sleep(100); });
+    `);
+    await run.said(/^ready$/);
+    run.kill('SIGTERM');
+    await run.said(/an error that nobody handled, stopping: oops/);
+    assert.equal(await run.ended, 1);
+    assert.equal(run.events.at(-1)?.msg, 'test has stopped');
+  });
+
   it('stays while it has nothing open, until it is told to stop', async () => {
     const run = service(``);
     await run.said(/^ready$/);
