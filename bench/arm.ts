@@ -193,10 +193,11 @@ async function measure(): Promise<void> {
       rounds.peer.push(await fire(peer, 2));
     }
     const units = { clock: 'requests/s', cpu: 'requests/s of processor time' } as const;
+    const counted = { clock: 'by the clock', cpu: 'by processor time' } as const;
     for (const kind of ['clock', 'cpu'] as const) {
       const value = median(rounds.subject.map((rates) => rates[kind]));
       const bare = median(rounds.peer.map((rates) => rates[kind]));
-      const name = `GET of a resource through the stack${pinned ? ', one core' : ''}`;
+      const name = `GET of a resource through the stack, ${pinned ? 'one core, ' : ''}${counted[kind]}`;
       report({ bench: 'arm', case: name, value, unit: units[kind], peer: bare, ratio: value / bare });
     }
   } finally {
