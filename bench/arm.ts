@@ -48,7 +48,7 @@ function logger() {
 function armServer(): FastifyInstance {
   const subscription = { state: 'Registered', tenantId: 'cccccccc-0000-0000-0000-000000000001' };
   const allow = { read: 'allow', write: 'allow', delete: 'allow', action: 'allow' } as const;
-  const app = Fastify({ ...armServerOptions({ bodyTooLargeStatus: 400 }), loggerInstance: logger() });
+  const app = Fastify({ ...armServerOptions(), loggerInstance: logger() });
   const rule = (valid: (value: string) => boolean) => ({ valid, code: 'InvalidParameter', message: () => 'invalid' });
   const error = () => new ArmError(400, 'InvalidParameter', 'api-version');
   app.register(

@@ -13,7 +13,7 @@ async function linksOf(
   referer?: string,
   isArm = true,
 ): Promise<{ readonly operation: string; readonly next: string }> {
-  const app = Fastify(armServerOptions({ bodyTooLargeStatus: 400 })) as unknown as FastifyInstance;
+  const app = Fastify(armServerOptions()) as unknown as FastifyInstance;
   const wrong = () => new ArmError(400, 'InvalidParameter', 'api-version');
   const options = {
     authenticate: () => ({ name: 'x', isArm }),

@@ -21,7 +21,7 @@ function options(more: Partial<ArmOptions>): ArmOptions {
 test('the caller and the subscription may be looked up elsewhere, and that may fail', async (t) => {
   let outcome: 'ok' | 'refused' | 'broken' | 'no database' = 'ok';
   const allow = { read: 'allow', write: 'allow', delete: 'allow', action: 'allow' } as const;
-  const app = Fastify(armServerOptions({ bodyTooLargeStatus: 400 })) as unknown as FastifyInstance;
+  const app = Fastify(armServerOptions()) as unknown as FastifyInstance;
   t.after(() => app.close());
   const remote = options({
     authenticate: async () => {
@@ -58,7 +58,7 @@ test('the caller and the subscription may be looked up elsewhere, and that may f
 });
 
 test('two products stand on one server, each with its own rules', async (t) => {
-  const app = Fastify(armServerOptions({ bodyTooLargeStatus: 400 })) as unknown as FastifyInstance;
+  const app = Fastify(armServerOptions()) as unknown as FastifyInstance;
   t.after(() => app.close());
   app.register(armScope(options({}), (scope) => void scope.get('/one/:name', ({ params }) => params)));
   const second = options({
