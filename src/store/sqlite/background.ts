@@ -11,6 +11,12 @@ export interface BackgroundOptions {
   readonly largestFileBytes: number | undefined;
 }
 
+/**
+ * What becomes of a log that was copied: `reuse` starts it over when it is long; `empty` makes the file short as well, which
+ * holds up whoever writes to it at that moment, so it is for quiet times.
+ */
+export type AfterCheckpoint = 'reuse' | 'empty';
+
 export type BackgroundTask =
   | { readonly kind: 'query'; readonly layout: Layout; readonly query: EngineQuery; readonly now: number }
   | {
@@ -31,7 +37,7 @@ export type BackgroundTask =
     }
   | { readonly kind: 'sweep'; readonly layout: Layout; readonly clockOffset: number }
   | { readonly kind: 'layout'; readonly layout: Layout }
-  | { readonly kind: 'checkpoint'; readonly truncate: boolean }
+  | { readonly kind: 'checkpoint'; readonly log: AfterCheckpoint }
   | { readonly kind: 'close' };
 
 export interface BackgroundRequest {
@@ -68,7 +74,8 @@ export interface Background {
   /** Answers how many expired documents it deleted. */
   sweep(layout: Layout, clockOffset: number): Promise<number>;
   applyLayout(layout: Layout): Promise<void>;
-  checkpoint(truncate: boolean): Promise<void>;
+  /** Copies the log into the database file. */
+  checkpoint(log: AfterCheckpoint): Promise<void>;
   /** Opens the file in the worker and does nothing else. */
   start(): Promise<void>;
   /** Closes its connection, which empties the log when it is the last one, and ends the thread. */
@@ -140,8 +147,8 @@ export function createBackground(options: BackgroundOptions): Background {
       perform({ kind: 'write', layout: plain(layout), partition, writes, fence, clockOffset }),
     sweep: (layout, clockOffset) => perform({ kind: 'sweep', layout: plain(layout), clockOffset }),
     applyLayout: (layout) => perform({ kind: 'layout', layout: plain(layout) }),
-    checkpoint: (truncate) => perform({ kind: 'checkpoint', truncate }),
-    start: () => perform({ kind: 'checkpoint', truncate: false }),
+    checkpoint: (log) => perform({ kind: 'checkpoint', log }),
+    start: () => perform({ kind: 'checkpoint', log: 'reuse' }),
     async close() {
       const thread = worker;
       const ended = thread && new Promise((resolve) => thread.once('exit', resolve));

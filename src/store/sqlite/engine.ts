@@ -20,7 +20,7 @@ import {
   transactions,
 } from './database.ts';
 import { closedError } from './errors.ts';
-import { createLine } from './line.ts';
+import { createLine, type Observe } from './line.ts';
 import { createQueries, smallContainer } from './queries.ts';
 import { applyLayout, hasContainer, hasLayout, isPrepared, makeStoreTables } from './schema.ts';
 import { startUpkeep } from './upkeep.ts';
@@ -42,8 +42,8 @@ export interface SqliteOptions {
   readonly largestFileBytes?: number;
   /** Epoch milliseconds; for tests of clocks that jump. */
   readonly clock?: () => number;
-  /** Told the length of every stretch of synchronous work on the main thread. */
-  readonly observe?: (milliseconds: number) => void;
+  /** Told of every stretch of synchronous work on the main thread. */
+  readonly observe?: Observe;
 }
 
 export const sqliteLimits: Limits = { documentBytes: 2 << 20, batchOperations: 100, batchBytes: 4 << 20 };
@@ -116,8 +116,8 @@ async function openFile(file: string, options: SqliteOptions): Promise<Engine> {
     queries: createQueries(db),
     background,
     clock,
-    committed(container, showsInFeed, wasLarge = false) {
-      upkeep.wrote(wasLarge);
+    committed(container, showsInFeed, characters = 0) {
+      upkeep.wrote(characters);
       if (showsInFeed) wakes.committed(container);
     },
     subscribe: (container, wake) => wakes.subscribe(container, wake),

@@ -18,18 +18,6 @@ const tasks: Readonly<Record<string, () => Promise<void>>> = {
     db.close();
     process.stdin.destroy();
   },
-  /** Takes and gives back the write lock for a few seconds, holding it most of the time. */
-  async contend() {
-    const db = new DatabaseSync(file, { timeout: 1000 });
-    process.stdout.write('contending\n');
-    for (let round = 0; round < 300; round++) {
-      db.exec('BEGIN IMMEDIATE');
-      await sleep(8);
-      db.exec('COMMIT');
-      await sleep(2);
-    }
-    db.close();
-  },
   /** Commits batches of ten until it is killed; prints the number of each batch after its commit. */
   async batches() {
     const engine = await openSqliteEngine({ file });
