@@ -16,6 +16,7 @@ import {
   finish,
   groupPath,
   subscriptionId,
+  tenantId,
 } from './testing/demo-provider.ts';
 import { type DemoStore, demoStore } from './testing/demo-store.ts';
 
@@ -169,6 +170,13 @@ describe('an asynchronous operation', () => {
     assert.equal((await get(result)).statusCode, 202);
   });
 
+  it('can be followed by a caller that is not ARM, whose tenant is the subscription’s', async () => {
+    const payload = { location: 'westeurope', properties: { size: 1 } };
+    const answer = await app.inject({ method: 'PUT', url: `${widgets}/direct${version}`, payload });
+    assert.equal(answer.statusCode, 201);
+    assert.equal((await get(local(answer.headers['azure-asyncoperation']), {})).statusCode, 200);
+  });
+
   it('that the service started itself is nobody’s to see', async () => {
     const given = { request: 'Delete', status: 'Deleting', subscriptionId, location: 'westeurope', resourceId: '/x' };
     const operation = newOperation(undefined, given, new Date());
@@ -179,11 +187,11 @@ describe('an asynchronous operation', () => {
 
   it('can be followed to its end when the subscription is gone', async () => {
     const { status } = await started('orphan');
-    subscriptions.set(subscriptionId, { state: 'Deleted' });
+    subscriptions.set(subscriptionId, { state: 'Deleted', tenantId });
     try {
       assert.equal((await get(status)).statusCode, 200);
     } finally {
-      subscriptions.set(subscriptionId, { state: 'Registered' });
+      subscriptions.set(subscriptionId, { state: 'Registered', tenantId });
     }
   });
 
