@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Engine, EngineContainer, Layout, Limits } from '../engine.ts';
+import type { Engine, Layout, Limits } from '../engine.ts';
 import { StoreError } from '../errors.ts';
 import { createBackground } from './background.ts';
 import { type Connection, openContainer, type Upkeep } from './container.ts';
@@ -105,8 +105,13 @@ async function openFile(file: string, options: SqliteOptions): Promise<Engine> {
 
   const transaction = transactions(db);
   const wakes = createWakes(db, file);
-  const containers: (EngineContainer & Upkeep)[] = [];
-  const upkeep = startUpkeep({ file, background, historyMs: historySeconds * 1000, containers: () => containers });
+  const containers = new Map<string, Upkeep>();
+  const upkeep = startUpkeep({
+    file,
+    background,
+    historyMs: historySeconds * 1000,
+    containers: () => [...containers.values()],
+  });
   const connection: Connection = {
     db,
     reads,
@@ -157,7 +162,7 @@ async function openFile(file: string, options: SqliteOptions): Promise<Engine> {
     async open(layout) {
       await bringUpToDate(layout);
       const container = await reads.run(() => openContainer(connection, layout));
-      containers.push(container);
+      containers.set(layout.name, container);
       return container;
     },
     async secret(name) {

@@ -74,6 +74,10 @@ export function storeError(error: unknown, file: string): StoreError {
       ? closedError(file)
       : new StoreError('Unavailable', `database ${file}: ${message}`, { cause: error });
   }
+  if ((code & 0xff) === resultCode.error && /no such (table|column)/.test(message)) {
+    const changed = 'its tables were changed by another version of this program; restart this process';
+    return new StoreError('Unavailable', `database ${file}: ${changed} (${message})`, { cause: error });
+  }
   const [meaning, advice] = extendedOf.get(code) ??
     meanings.get(code & 0xff) ?? ['Invalid', 'SQLite refused the statement'];
   return new StoreError(meaning, `database ${file}: ${advice} (SQLite ${code}: ${message})`, { cause: error });

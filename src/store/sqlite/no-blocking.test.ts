@@ -71,9 +71,9 @@ describe('the event loop is not held up', () => {
         if (written % 100 === 0) await sleep(1);
       }
     });
-    assert.ok(longestLog > 4 << 20 && longestLog < 150 << 20, `the log grew to ${longestLog} bytes`);
+    assert.ok(longestLog > 8 << 20 && longestLog < 200 << 20, `the log grew to ${longestLog} bytes`);
     const deadline = performance.now() + 20_000;
-    while (statSync(`${file}-wal`).size > 4 << 20) {
+    while (statSync(`${file}-wal`).size > 8 << 20) {
       assert.ok(performance.now() < deadline, 'an idle store shortens its log');
       await sleep(50);
     }

@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises';
 import type { Background } from './background.ts';
 import type { Upkeep } from './container.ts';
 
-/** A log longer than this is copied into the database file. */
-const checkpointBytes = 4 << 20;
+/** After about so much writing, the log is copied into the database file; an idle store empties a log longer than this. */
+const checkpointBytes = 8 << 20;
 /** About what a transaction adds to the log besides its texts, which it holds twice: the pages it touches. */
 const pagesPerCommitBytes = 24 << 10;
 
