@@ -14,3 +14,8 @@ export async function openAt(address: Address): Promise<Store> {
   const { openPostgresStore } = await import('../../src/store/postgres/open.ts');
   return openPostgresStore({ server: address.url, schema: address.schema, maxConnections: 2 });
 }
+
+/** What the parent wants of this process. */
+export function taskOf<Task>(): Task {
+  return JSON.parse(process.env.CHAOS_TASK ?? '{}');
+}

@@ -5,10 +5,10 @@ import { setTimeout } from 'node:timers/promises';
 import { isStoreError } from '../../src/store/errors.ts';
 import { holdLease } from '../../src/store/hold-lease.ts';
 import type { Claim, Container, Document, Lease } from '../../src/store/store.ts';
-import { openAt } from './address.ts';
+import { openAt, taskOf } from './address.ts';
 import { nameOf, type Report, type Task, type Work, workContainer } from './work.ts';
 
-const { address, owner, leaseSeconds, batch }: Task = JSON.parse(process.argv[2] ?? '{}');
+const { address, owner, leaseSeconds, batch } = taskOf<Task>();
 process.once('disconnect', () => process.exit(0));
 const store = await openAt(address);
 const container = await store.container(workContainer);
