@@ -63,10 +63,11 @@ export interface Comparison {
 
 /**
  * Measures both in turns, round by round, so that whatever else the machine does hits both alike, and reports the medians in
- * operations per second. The first round warms up and does not count.
+ * operations per second. Many short rounds rather than few long ones: a disturbance then spoils a round, not the median.
+ * The first round warms up and does not count.
  */
 export async function compare(comparison: Comparison): Promise<void> {
-  const { operations, rounds = 9 } = comparison;
+  const { operations, rounds = 25 } = comparison;
   const rates: { readonly subject: number[]; readonly peer: number[] } = { subject: [], peer: [] };
   for (let round = 0; round <= rounds; round++) {
     const order = round % 2 === 0 ? (['subject', 'peer'] as const) : (['peer', 'subject'] as const);

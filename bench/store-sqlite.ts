@@ -62,7 +62,7 @@ async function verbs(directory: string): Promise<void> {
   await compare({
     bench,
     case: 'create',
-    operations: 1000,
+    operations: 500,
     subject: loopOf((index) => subject.create({ partition, id: `create-${index}` }, bodyOf(`k${index}`))),
     peer: loopOf((index) => bare.create(`create-${index}`, bodyOf(`k${index}`))),
   });
@@ -72,7 +72,7 @@ async function verbs(directory: string): Promise<void> {
   await compare({
     bench,
     case: 'point read',
-    operations: 5000,
+    operations: 3000,
     subject: loopOf((index) => subject.read({ partition, id: `create-${(index * 7) % known}` })),
     peer: loopOf((index) => bare.read(`create-${(index * 7) % known}`)),
   });
@@ -86,7 +86,7 @@ async function verbs(directory: string): Promise<void> {
   await compare({
     bench,
     case: 'replace',
-    operations: 1000,
+    operations: 500,
     subject: loopOf(async (index) => {
       const document = documents[index % known];
       if (document) documents[index % known] = await subject.replace(document, bodyOf(`s${index}`));
@@ -98,7 +98,7 @@ async function verbs(directory: string): Promise<void> {
   await compare({
     bench,
     case: 'batch of 2',
-    operations: 500,
+    operations: 300,
     subject: loopOf((index) =>
       subject.batch(partition, [
         { kind: 'create', id: `batch-${index}-a`, body: bodyOf(`a${index}`) },
@@ -200,7 +200,7 @@ async function claims(directory: string): Promise<void> {
   await compare({
     bench,
     case: 'claim, 100,000 queued against 1,000 queued',
-    operations: 500,
+    operations: 300,
     subject: claiming(sizes.long),
     peer: claiming(sizes.short),
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
@@ -74,6 +75,25 @@ describe('a body over a socket', () => {
     assert.equal(statusOf(expected), 200);
     const charset = 'content-type: Application/JSON; charset="UTF-8"\r\n';
     assert.equal(statusOf(await put(`${charset}content-length: ${good.length}\r\n`, good)), 200);
+  });
+
+  it('may come slowly', async () => {
+    const socket = connect(port, '127.0.0.1');
+    const closed = once(socket, 'close');
+    let text = '';
+    socket.setEncoding('utf8').on('data', (data: string) => {
+      text += data;
+    });
+    const parts = [
+      `PUT ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${json}content-length: ${good.length}\r\n\r\n`,
+    ];
+    for (let i = 0; i < good.length; i += 10) parts.push(good.slice(i, i + 10));
+    for (const part of parts) {
+      socket.write(part);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await closed;
+    assert.equal(statusOf(text), 200);
   });
 
   it('that says it is too long is refused before it is sent', async () => {

@@ -130,6 +130,50 @@ describe('body checking', () => {
     });
   });
 
+  it('knows the limits of lists, maps, numbers and constants', () => {
+    const Limits = Type.Object({
+      list: Type.Array(Type.String(), { minItems: 2, uniqueItems: true }),
+      map: MapOf(Type.Integer(), { maxProperties: 1 }),
+      some: Type.Object({}, { minProperties: 1 }),
+      above: Type.Number({ exclusiveMinimum: 0 }),
+      below: Type.Number({ exclusiveMaximum: 10, multipleOf: 2 }),
+      mode: Type.Literal('On'),
+      level: Type.Union([Type.Literal('Low'), Type.Literal('High')]),
+      both: Type.Intersect([Type.Object({ a: Type.String() }), Type.Object({ b: Type.String() })]),
+      free: Type.Union([Type.String(), Type.Integer()]),
+    });
+    const found = bodyErrors(Limits, {
+      list: ['a', 'a'],
+      map: { x: 1, 'y.z': 'two' },
+      some: {},
+      above: 0,
+      below: 11,
+      mode: 'Off',
+      level: 'Middle',
+      both: { a: 'x' },
+      free: true,
+    });
+    assert.deepEqual(
+      Object.fromEntries(found.map(({ target, message }) => [`${target} ${message.split(':')[0]}`, message])),
+      {
+        'list[1] Duplicate value': 'Duplicate value: "a"',
+        'map Too many': 'Too many: 2: must have at most 1 items',
+        'map[y.z] Invalid value': 'Invalid value: "two": must be an integer',
+        'some Invalid value': 'Invalid value: object: must have at least 1 members',
+        'above Invalid value': 'Invalid value: 0: must be greater than 0',
+        'below Invalid value': 'Invalid value: 11: must be a multiple of 2',
+        'mode Unsupported value': 'Unsupported value: "Off": supported values: "On"',
+        'level Unsupported value': 'Unsupported value: "Middle": supported values: "Low", "High"',
+        'both.b Required value': 'Required value',
+        'free Invalid value': 'Invalid value: true: must be a string or an integer',
+      },
+    );
+    assert.match(
+      bodyErrors(Type.Object({ list: Type.Array(Type.Any(), { minItems: 2 }) }), { list: [] })[0]?.message ?? '',
+      /at least 2 items/,
+    );
+  });
+
   it('never shows a secret', () => {
     assert.deepEqual(errorsOf(withProperties({ pullSecret: 'hunter2' })), {
       'properties.pullSecret': 'Too long: may not be more than 5 characters',

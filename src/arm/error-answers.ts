@@ -6,10 +6,11 @@ import { methodNotAllowed, pathNotFound, toWire, type WireOptions } from './erro
 import { pathOf } from './request.ts';
 import { routesSeen } from './routes-seen.ts';
 
-export function errorAnswers(app: FastifyInstance, options: WireOptions): void {
+export function errorAnswers(app: FastifyInstance, options: WireOptions & { readonly unknownPaths: boolean }): void {
   const methodsOf = routesSeen(app);
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply, options));
   if (app.server.listenerCount('checkExpectation') === 0) app.server.on('checkExpectation', refuseExpectation);
+  if (!options.unknownPaths) return;
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(pathOf(request));
     const error = methods.length === 0 ? pathNotFound() : methodNotAllowed(request.method, methods);
@@ -29,5 +30,7 @@ export function sendError(
   if (wire.hidden) request.log.error({ err: error }, 'request failed');
   // Headers that the handler set belong to the answer it did not give.
   for (const name of ['etag', 'location', 'azure-asyncoperation', 'azure-asyncnotification']) reply.removeHeader(name);
+  // HTTP/2 has no such header; the framework sets it for a body that was not read.
+  if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection');
   return reply.code(wire.status).headers(wire.headers).type('application/json').send(wire.body);
 }

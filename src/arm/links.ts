@@ -43,18 +43,19 @@ function baseOf(request: FastifyRequest, options: LinkOptions): Base {
   const path = pathOf(request);
   const referer = armHeader(request, 'referer');
   const url = referer === undefined || referer.length > 8192 ? undefined : parse(referer, options.allowHttp === true);
+  const query = queryOf(request);
   if (url === undefined) {
     const origin = typeof options.origin === 'string' ? options.origin : options.origin(request);
-    const at = request.originalUrl.indexOf('?');
-    return { front: origin, path, query: safeQuery(at === -1 ? '' : request.originalUrl.slice(at + 1)) };
+    return { front: origin, path, query };
   }
   // Path before ours in the Referer belongs to a proxy in front; a Referer with another path altogether gives only its origin.
-  const fits = url.pathname.toLowerCase().endsWith(path.toLowerCase());
-  const front = fits ? url.origin + url.pathname.slice(0, url.pathname.length - path.length) : url.origin;
+  if (!url.pathname.toLowerCase().endsWith(path.toLowerCase())) return { front: url.origin, path, query };
+  const at = url.pathname.length - path.length;
   return {
-    front,
-    path: fits ? url.pathname.slice(url.pathname.length - path.length) : path,
-    query: url.search.slice(1),
+    front: url.origin + url.pathname.slice(0, at),
+    path: url.pathname.slice(at),
+    // A link without the api-version could not be followed.
+    query: /[?&]api-version=/i.test(url.search) ? url.search.slice(1) : query,
   };
 }
 
@@ -65,7 +66,7 @@ function parse(referer: string, allowHttp: boolean): URL | undefined {
   return url.protocol === 'https:' || (allowHttp && url.protocol === 'http:') ? url : undefined;
 }
 
-function safeQuery(query: string): string {
-  const end = query.indexOf('#');
-  return end === -1 ? query : query.slice(0, end);
+function queryOf(request: FastifyRequest): string {
+  const [, query = ''] = /\?([^#]*)/.exec(request.originalUrl) ?? [];
+  return query;
 }

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createGuardedClient, type GuardedClient } from '../kit/guarded-client.ts';
 import { createLogger } from '../kit/log.ts';
 import { createAuthority, issueServerCertificate } from '../pki/authority.ts';
 import type { Container } from '../store/store.ts';
@@ -11,7 +15,6 @@ import { type NotificationOptions, type NotificationSender, startNotifications }
 import { createOperation, isOperation, type OperationDocument, operationTtlSeconds } from './operation.ts';
 import { type DemoDocument, finish, operationOptions, subscriptionId } from './testing/demo-provider.ts';
 import { type DemoStore, demoContainer, demoStore } from './testing/demo-store.ts';
-import { notificationClient } from './testing/notification-client.ts';
 
 interface Received {
   readonly path: string;
@@ -22,16 +25,20 @@ interface Received {
 let store: DemoStore;
 let server: Server;
 let origin = '';
-let client: Awaited<ReturnType<typeof notificationClient>>;
+let client: GuardedClient;
 let received: Received[] = [];
 /** What the receiver answers, per call; 200 when it runs out. */
 let answers: number[] = [];
+/** Called for a request that then gets no answer. */
+let held: (() => void) | undefined;
+let authorityPem = '';
 const senders: NotificationSender[] = [];
 const log = createLogger({ service: 'test', level: 'silent' });
 
 before(async () => {
   store = await demoStore();
   const authority = await createAuthority({ name: 'test' });
+  authorityPem = authority.certificatePem;
   const certificate = await issueServerCertificate(authority, { dnsNames: ['localhost'] });
   server = createServer(
     { key: certificate.key.export({ type: 'pkcs8', format: 'pem' }), cert: certificate.certificatePem },
@@ -41,6 +48,11 @@ before(async () => {
         text += part;
       });
       request.on('end', () => {
+        if (held) {
+          held();
+          held = undefined;
+          return;
+        }
         received.push({ path: request.url ?? '', type: request.headers['content-type'], body: JSON.parse(text) });
         response.writeHead(answers.shift() ?? 200).end();
       });
@@ -48,8 +60,16 @@ before(async () => {
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  origin = `https://localhost:${(server.address() as AddressInfo).port}`;
-  client = await notificationClient(authority.certificatePem);
+  const { port } = server.address() as AddressInfo;
+  origin = `https://localhost:${port}`;
+  client = createGuardedClient({
+    allowedHosts: ['localhost'],
+    privateHosts: ['localhost'],
+    allowedPorts: [port, 1],
+    ca: authority.certificatePem,
+    timeoutSeconds: 5,
+    maxResponseBytes: 65_536,
+  });
 });
 afterEach(async () => {
   for (const sender of senders.splice(0)) await sender.stop();
@@ -58,6 +78,7 @@ afterEach(async () => {
 });
 after(async () => {
   await client.close();
+  server.closeAllConnections();
   server.close();
   await store.close();
 });
@@ -70,7 +91,6 @@ function start(
     container: container as unknown as Container<object>,
     paths: operationOptions.paths,
     client,
-    isRefused: client.isRefused,
     log,
     sweepSeconds: 0.05,
     firstRetrySeconds: 0.05,
@@ -167,6 +187,24 @@ describe('ARM notifications', () => {
     start({}, other);
     await settled(id, 'delivered');
     assert.equal((await read(id)).notification?.attempts, 2);
+  });
+
+  it('survive a sender that is killed while it sends', async () => {
+    const arrived = Promise.withResolvers<void>();
+    held = arrived.resolve;
+    const script = fileURLToPath(new URL('./testing/sender-process.ts', import.meta.url));
+    const caFile = `${store.file}.ca`;
+    await writeFile(caFile, authorityPem);
+    const child = spawn(process.execPath, [script, store.file, caFile, new URL(origin).port], { stdio: 'inherit' });
+    const id = await operation();
+    await finish(store.container, id, { status: 'Succeeded' });
+    await arrived.promise;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    assert.equal((await read(id)).notification?.state, 'pending');
+    start();
+    await settled(id, 'delivered');
+    assert.ok(((await read(id)).notification?.attempts ?? 0) >= 2);
   });
 
   it('survive a receiver that is down', async () => {

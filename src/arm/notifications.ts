@@ -1,32 +1,19 @@
 // Tells ARM of the end of operations: POSTs the status document to the address that ARM gave with the request, at least once.
 // Level-triggered: what is to be sent stands in the operation documents, so a sender that was killed goes on where it was.
 import type { FastifyBaseLogger } from 'fastify';
+import type { GuardedClient } from '../kit/guarded-client.ts';
+import { GuardedRequestError, type GuardRule } from '../kit/guarded-url.ts';
 import { isStoreError } from '../store/errors.ts';
 import type { Filter } from '../store/filter.ts';
 import type { Container, Document } from '../store/store.ts';
 import { isOperation, isTerminal, type OperationDocument, operationStatus, operationTtlSeconds } from './operation.ts';
 import { type OperationPaths, statusPath } from './operation-paths.ts';
 
-/** The part of the guarded client that is used. It refuses addresses that it was not configured for, by throwing. */
-export interface NotificationClient {
-  request(
-    url: string,
-    options: {
-      readonly method: 'POST';
-      readonly headers: Readonly<Record<string, string>>;
-      readonly body: string;
-      readonly signal: AbortSignal;
-    },
-  ): Promise<{ readonly status: number }>;
-}
-
 export interface NotificationOptions {
   /** The container that operations are in, among other documents. */
   readonly container: Pick<Container<object>, 'query' | 'changes' | 'replace'>;
   readonly paths: OperationPaths;
-  readonly client: NotificationClient;
-  /** Whether the client threw because the address is not allowed: then there is no point in trying again. */
-  readonly isRefused: (error: unknown) => boolean;
+  readonly client: Pick<GuardedClient, 'request'>;
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>;
   /** How often documents are looked through for what the feed did not show: retries, and what a crash left. 10 when left out. */
   readonly sweepSeconds?: number;
@@ -46,6 +33,13 @@ export interface NotificationSender {
 }
 
 const retryMaxSeconds = 3600;
+
+/** The client's rules that an address breaks for good; what breaks the others may be right the next time. */
+const refusals: ReadonlySet<GuardRule> = new Set(['url', 'scheme', 'host', 'port', 'header', 'address']);
+
+function isRefused(error: unknown): boolean {
+  return error instanceof GuardedRequestError && refusals.has(error.rule);
+}
 
 const pending: Filter = {
   op: 'and',
@@ -159,7 +153,7 @@ async function deliver(
   } catch (error) {
     if (signal.aborted) return;
     lastError = error instanceof Error ? error.message.slice(0, 500) : 'unknown error';
-    if (options.isRefused(error)) {
+    if (isRefused(error)) {
       await record(claimed, options, without(claimed.body, { state: 'refused', attempts, lastError }));
       options.log.error({ ...log, err: error }, 'the notification address of an operation is not allowed');
       return;

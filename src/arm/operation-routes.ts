@@ -39,8 +39,8 @@ interface Parameters {
 export function operationRoutes(app: FastifyInstance, options: OperationRoutesOptions): void {
   const { paths } = options;
   const base = `/subscriptions/:subscriptionId/providers/${paths.provider}/locations/:location`;
-  // An operation can be followed to its end whatever becomes of the subscription meanwhile.
-  const config = { arm: { subscriptionGate: false } };
+  // An operation can be followed to its end whatever becomes of the subscription meanwhile; whose it is goes by its tenant.
+  const config = { arm: { subscriptionGate: 'lookup' as const } };
 
   app.get<{ Params: Parameters }>(`${base}/${paths.statusSegment}/:operationId`, { config }, async (request, reply) => {
     const document = await find(request, options);

@@ -11,6 +11,9 @@ export const operationTtlSeconds = 604_800;
 const terminalStatuses = ['Succeeded', 'Failed', 'Canceled'] as const;
 export type TerminalStatus = (typeof terminalStatuses)[number];
 
+/** The field that the notification sender filters on: put it among the indexes of a container that holds operations. */
+export const operationIndexes = [{ field: ['notification', 'state'], type: 'string' }] as const;
+
 /** What the store keeps of an operation. */
 export interface OperationDocument {
   readonly documentType: 'operation';

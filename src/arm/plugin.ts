@@ -25,17 +25,19 @@ export interface ArmOptions {
     readonly tooLargeStatus?: 400 | 413;
   };
   readonly output: OutputOptions;
+  /** Whether this scope answers for paths that no route has; one scope of a server can. True when left out. */
+  readonly unknownPaths?: boolean;
 }
 
 /**
  * A plugin for `app.register`: the hooks, then `routes` under them. It is encapsulated, so several products can stand on one
- * server; a server can have one that answers for unknown paths. The server needs `armServerOptions()`.
+ * server, each with its own options. The server needs `armServerOptions()`.
  */
 export function armScope(options: ArmOptions, routes: (app: FastifyInstance) => void): FastifyPluginCallback {
   const bodyTooLargeStatus = options.body.tooLargeStatus ?? 400;
   return (app, _, done) => {
     output(app, options.output);
-    errorAnswers(app, { bodyTooLargeStatus });
+    errorAnswers(app, { bodyTooLargeStatus, unknownPaths: options.unknownPaths ?? true });
     // Each of these runs on a request in turn; the first that refuses ends it.
     ids(app);
     requestLog(app);

@@ -39,8 +39,11 @@ export interface ArmRequest {
 export interface ArmRoute {
   /** Versions this route has, when not all; false when it takes no api-version. */
   readonly apiVersions?: readonly string[] | false;
-  /** False when the state of the subscription does not matter here. */
-  readonly subscriptionGate?: boolean;
+  /**
+   * False when the subscription is not looked at here; `lookup` when its state does not matter but its tenant does. Left out, the
+   * gate decides.
+   */
+  readonly subscriptionGate?: false | 'lookup';
 }
 
 declare module 'fastify' {

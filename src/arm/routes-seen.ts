@@ -1,9 +1,13 @@
 // Which methods a path has, to tell "no such path" from "not with this method". Only asked when no route matched.
 import type { FastifyInstance } from 'fastify';
 
-/** Watches routes being added from here on; answers the methods that a path has, in alphabetical order. */
+/** By server, since the scope that answers for unknown paths must know the routes of all. */
+const seen = new WeakMap<object, Map<string, Set<string>>>();
+
+/** Watches routes being added to this scope from here on; answers the methods that a path has on the server, in alphabetical order. */
 export function routesSeen(app: FastifyInstance): (path: string) => readonly string[] {
-  const patterns = new Map<string, Set<string>>();
+  const patterns = seen.get(app.server) ?? new Map<string, Set<string>>();
+  seen.set(app.server, patterns);
   app.addHook('onRoute', (route) => {
     const methods = patterns.get(route.url) ?? new Set<string>();
     for (const method of [route.method].flat()) methods.add(method.toUpperCase());

@@ -7,7 +7,7 @@ import { newArmRequest, newRequestId, requestLogger } from './ids.ts';
 import { logRequest } from './request-log.ts';
 
 /** Give these to `fastify()`, with the product's own beside them. */
-export function armServerOptions(options: WireOptions) {
+export function armServerOptions(options: WireOptions = { bodyTooLargeStatus: 400 }) {
   return {
     genReqId: newRequestId,
     // The framework's own lines are off: request-log.ts writes the one line.

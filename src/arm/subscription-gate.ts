@@ -39,7 +39,7 @@ const kinds: Readonly<Record<string, keyof GateRow>> = {
   DELETE: 'delete',
 };
 
-/** Applies to routes with a `:subscriptionId`, unless they opt out (`config.arm.subscriptionGate: false`). */
+/** Applies to routes with a `:subscriptionId`, unless they say otherwise (`config.arm.subscriptionGate`). */
 export function subscriptionGate(app: FastifyInstance, options: SubscriptionGateOptions): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { subscriptionId } = request.params as { readonly subscriptionId?: string };
@@ -68,7 +68,7 @@ function judge(
 ): ArmError | undefined {
   const row = subscription === undefined ? options.missing : rowOf(subscription.state, options);
   const verdict = row[kinds[request.method] ?? 'action'];
-  if (verdict !== 'allow') {
+  if (verdict !== 'allow' && request.arm.route.subscriptionGate !== 'lookup') {
     const state = subscription === undefined ? 'not registered' : `in state '${quotable(subscription.state)}'`;
     const message = `The request is not allowed because the subscription '${subscriptionId}' is ${state}.`;
     return new ArmError(verdict, 'InvalidSubscriptionState', message);

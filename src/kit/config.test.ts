@@ -263,6 +263,14 @@ describe('a secret', () => {
     assert.match(refusal({ env }).join(), /is also given as ARO_DATABASE_PASSWORD; keep one of them/);
   });
 
+  it('that the schema does not call one is still known by its name', () => {
+    const plain = Type.Object({ adminPassword: Type.String({ maxLength: 3 }) });
+    assert.throws(() => loadConfig(plain, { env: { ARO_ADMIN_PASSWORD: 'hunter2' } }), {
+      message:
+        /adminPassword \(ARO_ADMIN_PASSWORD\) is \[redacted\] \(string\), allowed is text of at most 3 characters$/,
+    });
+  });
+
   it('never stands in a refusal, whatever is wrong with it', () => {
     const hidden = 'hunter2';
     const inputs: ConfigInput[] = [

@@ -1,5 +1,6 @@
 // What every HTTP listener has in common: time and size limits, a rule asked before anything of a request is used, and an
 // orderly end. One fastify app can stand behind several of them.
+import { once } from 'node:events';
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import {
   constants,
@@ -12,6 +13,7 @@ import type { Server as HttpsServer } from 'node:https';
 import { isIPv6, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type App, type Caller, decorateCaller, setCaller } from './caller.ts';
+import type { Logger } from './log.ts';
 import { graceSeconds } from './service.ts';
 
 export type Server = HttpServer | HttpsServer | Http2SecureServer;
@@ -77,6 +79,7 @@ export interface ServeOptions {
   readonly port: number;
   readonly limits: Limits;
   readonly guard: Guard;
+  readonly logger?: Logger | undefined;
 }
 
 /** The options of Node's servers that hold the limits; what is left is set on the server by {@link serve}. */
@@ -96,6 +99,8 @@ export async function serve(options: ServeOptions): Promise<Listener> {
   // Without this listener Node would ask for the body before the rule has been asked.
   server.on('checkContinue', (request: HttpRequest, response: HttpResponse) => answer(request, response, true));
   const port = await bind(server, options.host, options.port);
+  // Such as no file descriptor left for a new connection; those that exist go on.
+  server.on('error', (err: Error) => options.logger?.error({ err }, 'a connection could not be taken'));
 
   let stopped: Promise<void> | undefined;
   return {
@@ -258,13 +263,9 @@ function refuse(response: HttpResponse, refusal: Refusal): void {
 }
 
 async function bind(server: Server, host: string, port: number): Promise<number> {
-  const bound = new Promise<void>((resolve, reject) => {
-    server.once('listening', resolve);
-    server.once('error', reject);
-  });
-  server.listen({ host, port });
   try {
-    await bound;
+    server.listen({ host, port });
+    await once(server, 'listening');
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     throw new ListenError(`cannot listen on ${host}:${port}: ${bindProblems[code] ?? code}`, { cause });

@@ -12,6 +12,7 @@ import { createAuthority, issueClientCertificate } from '../pki/authority.ts';
 import type { KeyedCertificate } from '../pki/certificate.ts';
 import { certificateFiles, writeCertificate } from '../pki/files.ts';
 import { keyPem } from '../pki/keys.ts';
+import { keepCertificate } from '../pki/renewal.ts';
 import { ListenError } from './http-server.ts';
 import { type ListenerOptions, listen, type TlsListener } from './listener.ts';
 import { createLogger } from './log.ts';
@@ -283,6 +284,42 @@ test('a secret mounted by Kubernetes is followed through the swap of its link', 
   const fresh = await certificates.issueServer();
   await publish('..2030_02', fresh);
   await eventually(async () => (await fingerprint(listener, certificates)) === fresh.certificate.fingerprint256);
+});
+
+test('a certificate that its keeper renews is in use at once', async (t) => {
+  const { listener, certificates } = await setup(t);
+  const clock = { now: new Date() };
+  const keeper = await keepCertificate({
+    files: certificates.server,
+    issue: certificates.issueServer,
+    onRenewed: () => listener.reload(),
+    now: () => clock.now,
+    stillRight: () => clock.now.getTime() < Date.now() + 1000,
+  });
+  t.after(() => keeper.stop());
+  const before = await fingerprint(listener, certificates);
+  clock.now = new Date(Date.now() + 3_600_000);
+  await keeper.check();
+  const after = await fingerprint(listener, certificates);
+  assert.notEqual(after, before);
+  assert.equal(after, keeper.current.certificate.fingerprint256);
+});
+
+test('where clients show certificates no TLS session is taken up again, so each is judged anew', async (t) => {
+  const { listener, certificates } = await setup(t, { unauthenticated: 'handshake' });
+  const client = await certificates.client({ commonName: 'rp' });
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const tls = { ca: certificates.ca, ...client, maxVersion };
+    const sessions: Buffer[] = [];
+    const first = await rawConnection(listener.port, tls);
+    first.socket.on('session', (session: Buffer) => sessions.push(session));
+    first.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+    await first.ended();
+    const again = connectTls({ port: listener.port, servername: 'localhost', session: sessions.at(-1), ...tls });
+    await once(again, 'secureConnect');
+    assert.equal(again.isSessionReused(), false, maxVersion);
+    again.destroy();
+  }
 });
 
 test('files that cannot serve are logged, once, and the certificate in use stays', async (t) => {

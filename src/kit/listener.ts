@@ -93,6 +93,7 @@ export async function listen(app: App, options: ListenerOptions): Promise<TlsLis
     host: options.host,
     port: options.port,
     limits,
+    logger,
     guard: clients === undefined ? () => ({ caller: anonymous }) : clientGuard(clients),
   });
   const watching = watchTls({

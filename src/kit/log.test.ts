@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { createLogger, type Level, type Logger } from './log.ts';
 import { printLimits } from './printable.ts';
@@ -261,6 +262,15 @@ describe('logging neither throws nor grows without bound', () => {
     assert.equal(({} as Record<string, unknown>).polluted, undefined);
   });
 
+  it('shows where a cycle closes, and a value that is used twice, twice', () => {
+    const { logger, last } = logged();
+    const twice = { x: 1 };
+    const cycle: Record<string, unknown> = { a: twice, b: [twice] };
+    cycle.inner = { cycle };
+    logger.info({ cycle });
+    assert.deepEqual(last().cycle, { a: { x: 1 }, b: [{ x: 1 }], inner: { cycle: '[circular]' } });
+  });
+
   it('over any value at all', () => {
     fc.assert(
       fc.property(
@@ -299,30 +309,45 @@ describe('logging neither throws nor grows without bound', () => {
     logger.info('into the void');
   });
 
+  const writer = `
+    import { createLogger, flushLogger } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)};
+    const logger = createLogger({ service: 'test' });
+    process.on('message', async () => {
+      for (let i = 0; i < 1000; i++) logger.info({ text: 'x'.repeat(1000) });
+      await flushLogger(logger, 200);
+      process.send('alive');
+      process.disconnect();
+    });
+    logger.info('first');
+  `;
+
+  async function survives(child: ChildProcess): Promise<void> {
+    child.send('go');
+    const [said, code] = await Promise.all([
+      Promise.race([once(child, 'message'), once(child, 'exit')]),
+      once(child, 'exit'),
+    ]);
+    assert.deepEqual([said[0], code[0]], ['alive', 0]);
+  }
+
   it('to a standard output that nobody reads any more', async () => {
-    const program = `
-      import { createLogger, flushLogger } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)};
-      const logger = createLogger({ service: 'test' });
-      process.on('message', async () => {
-        for (let i = 0; i < 1000; i++) logger.info({ text: 'x'.repeat(1000) });
-        await flushLogger(logger, 200);
-        process.send('alive');
-        process.disconnect();
-      });
-      logger.info('first');
-    `;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-      cwd: fileURLToPath(new URL('.', import.meta.url)),
+    const child = spawn(process.execPath, ['--input-type=module', '-e', writer], {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     });
-    await new Promise((resolve) => child.stdout?.once('data', resolve));
-    child.stdout?.destroy();
-    child.send('go');
-    const [said] = await Promise.all([
-      new Promise((resolve) => child.once('message', resolve)),
-      new Promise((resolve) => child.once('exit', resolve)),
-    ]);
-    assert.equal(said, 'alive');
-    assert.equal(child.exitCode, 0);
+    assert.ok(child.stdout);
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    await survives(child);
+  });
+
+  it('to a file on a full disk', async () => {
+    // Only Linux has a file that is always full.
+    if (!existsSync('/dev/full')) return;
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, ['--input-type=module', '-e', writer], {
+      stdio: ['ignore', full, 'inherit', 'ipc'],
+    });
+    await survives(child);
+    closeSync(full);
   });
 });

@@ -1,5 +1,6 @@
 import { trace } from '@opentelemetry/api';
 import { pino } from 'pino';
+import { standardOutput } from './line-writer.ts';
 import { printable } from './printable.ts';
 
 export type Logger = pino.Logger;
@@ -16,9 +17,6 @@ export interface LoggerOptions {
   /** Standard output unless given. */
   readonly destination?: pino.DestinationStream;
 }
-
-/** Lines that wait for a reader of standard output that has stopped reading; past this they are dropped, not queued. */
-const waitingBytes = 16 * 1024 * 1024;
 
 /**
  * A logger that writes one line of JSON per event, with `level`, `time` (ISO 8601), `service` and, inside a trace,
@@ -113,12 +111,4 @@ function report(logger: Logger, method: pino.LogFn, error: unknown): void {
   } catch {
     // The destination itself refuses; there is nowhere left to say it.
   }
-}
-
-function standardOutput(): pino.DestinationStream {
-  // Not synchronous: a reader that has stopped reading must not stop the service. With minLength 0 flush() would not wait.
-  const destination = pino.destination({ dest: 1, sync: false, minLength: 1, maxLength: waitingBytes });
-  // A full disk or a closed pipe behind standard output costs lines, not the process.
-  destination.on('error', () => {});
-  return destination;
 }

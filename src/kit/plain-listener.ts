@@ -15,6 +15,7 @@ import {
   serve,
   serverOptions,
 } from './http-server.ts';
+import type { Logger } from './log.ts';
 import { denyPattern, isDenied, plainSegments } from './plain-path.ts';
 
 export interface PlainListenerOptions {
@@ -30,6 +31,7 @@ export interface PlainListenerOptions {
    */
   readonly hostNames?: readonly string[];
   readonly limits?: Partial<Limits>;
+  readonly logger?: Logger;
 }
 
 /**
@@ -50,6 +52,7 @@ export async function listenPlain(app: App, options: PlainListenerOptions): Prom
     host,
     port: options.port,
     limits,
+    logger: options.logger,
     guard: (request) => plainGuard(request, hosts, denied),
   });
   hosts = allowedHosts(listener.port, options.hostNames ?? []);
@@ -88,13 +91,11 @@ function plainGuard(
   if (!isLoopback(request.socket.remoteAddress ?? '')) return { refused: notLocal };
   const segments = plainSegments(request.url ?? '');
   if (!segments) return { refused: badTarget };
-  const named = request.headersDistinct.host ?? [];
-  if (named.length !== 1 || !hosts.has(named[0]?.toLowerCase() ?? '')) return { refused: otherHost };
-  if (request.headersDistinct.origin || !sites.has(request.headersDistinct['sec-fetch-site']?.join() ?? 'none')) {
-    return { refused: notForPages };
-  }
+  const told = tellingHeaders(request.rawHeaders);
+  if (told.hosts.length !== 1 || !hosts.has(told.hosts[0]?.toLowerCase() ?? '')) return { refused: otherHost };
+  if (told.fromPage) return { refused: notForPages };
   if (isDenied(segments, denied)) return { refused: notHere };
-  forgetClaims(request);
+  if (told.claims) forgetClaims(request);
   return { caller: plain };
 }
 
@@ -105,6 +106,28 @@ const sites: ReadonlySet<string> = new Set(['none', 'same-origin']);
 
 /** Headers by which a proxy or ARM vouches for a caller. */
 const claims = /^(x-ms-.*|x-forwarded(-.*)?|forwarded|referer|x-real-ip|x-original-.*|x-rewrite-url|via)$/;
+
+interface TellingHeaders {
+  readonly hosts: readonly string[];
+  readonly fromPage: boolean;
+  readonly claims: boolean;
+}
+
+/** Reads the headers as they came: Node's own view of them keeps only one where a request has several. */
+function tellingHeaders(raw: readonly string[]): TellingHeaders {
+  const hosts: string[] = [];
+  let fromPage = false;
+  let someClaims = false;
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? '';
+    const value = raw[index + 1] ?? '';
+    if (name === 'host') hosts.push(value);
+    else if (name === 'origin') fromPage = true;
+    else if (name === 'sec-fetch-site') fromPage ||= !sites.has(value);
+    else someClaims ||= claims.test(name);
+  }
+  return { hosts, fromPage, claims: someClaims };
+}
 
 function forgetClaims(request: IncomingMessage): void {
   // Node fills each of these views from the raw headers when it is first read, so both are read before those change.

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 
 type Event = Record<string, unknown> & { readonly msg?: string };
+
+const children: ChildProcess[] = [];
+after(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
 
 /** A process that runs a service whose build function is `body`. */
 function service(body: string, graceSeconds = 20) {
@@ -14,14 +19,17 @@ function service(body: string, graceSeconds = 20) {
     import { composeService } from ${here('./lifecycle.ts')};
     import { createLogger } from ${here('./log.ts')};
     import { runService } from ${here('./run-service.ts')};
+    // Ends with the test, however that ends.
+    process.stdin.on('end', () => process.exit(9)).resume().unref();
     const logger = createLogger({ service: 'test' });
     const options = { name: 'test', logger, graceSeconds: ${graceSeconds} };
     const start = () => composeService(options, async (parts) => { ${body} });
     runService(start, {}, { ...options, onReady: (running) => logger.info({ addresses: running.addresses }, 'ready') });
   `;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
+  children.push(child);
   const events: Event[] = [];
   const waiting: { text: RegExp; resolve: (event: Event) => void }[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -146,6 +154,17 @@ describe('a service process', () => {
       assert.ok(run.events.some((one) => one.msg === 'store closed'));
     });
   }
+
+  it('ends with 1 when an error that nobody handles comes while it stops', async () => {
+    const run = service(`
+      await parts.part('store', () => 1, async () => { setTimeout(() => { throw new TypeError('oops'); }, 1); await sleep(100); });
+    `);
+    await run.said(/^ready$/);
+    run.kill('SIGTERM');
+    await run.said(/an error that nobody handled, stopping: oops/);
+    assert.equal(await run.ended, 1);
+    assert.equal(run.events.at(-1)?.msg, 'test has stopped');
+  });
 
   it('stays while it has nothing open, until it is told to stop', async () => {
     const run = service(``);

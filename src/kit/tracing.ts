@@ -33,17 +33,13 @@ const fromRecord: TextMapGetter<Carrier> = {
   get: (carrier, key) => {
     const value = Object.hasOwn(carrier, key) ? carrier[key] : undefined;
     if (value === undefined || typeof value === 'number') return undefined;
-    return single(key, typeof value === 'string' ? [value] : value);
+    return typeof value === 'string' ? value : joined(value);
   },
 };
 
 const fromMetadata: TextMapGetter<Metadata> = {
   keys: (carrier) => Object.keys(carrier.getMap()),
-  get: (carrier, key) =>
-    single(
-      key,
-      carrier.get(key).filter((value) => typeof value === 'string'),
-    ),
+  get: (carrier, key) => joined(carrier.get(key).filter((value) => typeof value === 'string')),
 };
 
 const intoRecord: TextMapSetter<Record<string, unknown>> = {
@@ -144,11 +140,9 @@ function extract<C>(carrier: C, getter: TextMapGetter<C>): Context {
   return trace.setSpanContext(found, { ...span, traceFlags: span.traceFlags & knownFlags });
 }
 
-/** Two parents contradict each other, so they count as none; the other fields are lists by definition. */
-function single(key: string, values: readonly string[]): string | undefined {
-  if (values.length === 0) return undefined;
-  if (values.length === 1) return values[0];
-  return key === 'traceparent' ? undefined : values.join(',');
+/** As HTTP joins repeated fields. Two parents contradict each other; joined they are malformed, and so count as none. */
+function joined(values: readonly string[]): string | undefined {
+  return values.length === 0 ? undefined : values.join(',');
 }
 
 function fail(span: Span, error: unknown): void {

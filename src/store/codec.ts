@@ -71,7 +71,7 @@ export function codec<T>(spec: ContainerSpec<T>, ring: KeyRing | undefined): Cod
       };
     },
     decode(row) {
-      const body: T = JSON.parse(row.json);
+      const body: T = parsed(row);
       seals?.open(row, body);
       return remember(document(row, body, row.expiresAt), row.json);
     },
@@ -96,6 +96,18 @@ export async function decodeAll<T>(decode: (row: Row) => Document<T>, rows: read
     documents.push(decode(row));
   }
   return documents;
+}
+
+/** The parser's own error would show a piece of the text. */
+function parsed({ partition, id, json }: Row) {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new StoreError(
+      'Corrupt',
+      `document ${partition}/${id} is stored as a text that is not JSON: restore a backup`,
+    );
+  }
 }
 
 function labelsOf(what: () => string, body: unknown, path: Path): Labels {

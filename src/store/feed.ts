@@ -26,6 +26,8 @@ export interface FeedSource<T> {
   /** Calls back when the store closes. Returns the unsubscribe. */
   onClose(closed: () => void): () => void;
   decode(row: Row): Document<T>;
+  /** How often a feed of one partition, when that is quiet, tells how far the container as a whole has come. */
+  readonly checkpointMs?: number;
 }
 
 /** The net below a missed wake. */
@@ -35,8 +37,7 @@ const lastRetryMs = 5000;
 const changesAtOnce = 500;
 const firstSnapshotPage = 32;
 const largestSnapshotPage = 512;
-/** How often a feed of one partition, when that is quiet, tells how far the container as a whole has come. */
-const checkpointMs = 30_000;
+const defaultCheckpointMs = 30_000;
 
 /** Where a feed stands: paging through what existed, or in the changes after a position. */
 type Place =
@@ -76,10 +77,10 @@ async function* follow<T>(
   if (partition !== undefined) checkKeyPart('partition', partition);
   if (signal?.aborted) return;
   const binding = feedBinding(source.name, partition);
-  const onAbort = () => stop.now();
-  signal?.addEventListener('abort', onAbort);
-  const unsubscribe = [source.engine.onCommit(stop.wake), source.onClose(stop.now)];
+  signal?.addEventListener('abort', stop.now);
+  const ends = [() => signal?.removeEventListener('abort', stop.now)];
   try {
+    ends.push(source.onClose(stop.now), source.engine.onCommit(stop.wake));
     let place = await retried(source, stop, () => startOf(source, binding, options.from));
     if (place.part === 'snapshot') {
       for await (const [changes, at] of snapshot(source, stop, partition, place)) {
@@ -98,8 +99,7 @@ async function* follow<T>(
     if (!stop.stopped) throw error;
     source.alive();
   } finally {
-    signal?.removeEventListener('abort', onAbort);
-    for (const end of unsubscribe) end();
+    for (const end of ends) end();
   }
 }
 
@@ -155,6 +155,7 @@ async function* live<T>(
   let position = from;
   let toldCaughtUp = false;
   let toldAt = performance.now();
+  const { checkpointMs = defaultCheckpointMs } = source;
   const next = () => source.engine.changesAfter(position, changesAtOnce, partition);
   for (;;) {
     stop.rearm();

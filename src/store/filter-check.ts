@@ -36,7 +36,7 @@ export function checkFilter(container: Searchable, filter: unknown): asserts fil
 export function checkOrder(container: Searchable, orderBy: unknown): asserts orderBy is readonly OrderBy[] {
   if (!Array.isArray(orderBy)) throw invalid(`orderBy must be a list, not ${typeName(orderBy)}`);
   if (orderBy.length > maxOrders) throw invalid(`orderBy has over ${maxOrders} entries`);
-  orderBy.forEach((order: unknown, at) => {
+  for (const [at, order] of orderBy.entries()) {
     const where = `orderBy[${at}]`;
     if (!isObject(order)) throw invalid(`${where} must be an object, not ${typeName(order)}`);
     checkField(container, order.field, `${where}.field`);
@@ -44,7 +44,7 @@ export function checkOrder(container: Searchable, orderBy: unknown): asserts ord
     const { direction } = order;
     if (direction !== undefined && direction !== 'ascending' && direction !== 'descending')
       throw invalid(`${where}.direction must be ascending or descending`);
-  });
+  }
 }
 
 type NodeCheck = (check: Check, node: Record<string, unknown>, where: string, depth: number) => void;
@@ -72,9 +72,7 @@ const pattern: NodeCheck = (check, node, where) => {
 const combined: NodeCheck = (check, node, where, depth) => {
   const { filters } = node;
   if (!Array.isArray(filters)) throw invalid(`${where}.filters must be a list, not ${typeName(filters)}`);
-  filters.forEach((inner: unknown, at) => {
-    checkNode(check, inner, `${where}.filters[${at}]`, depth + 1);
-  });
+  for (const [at, inner] of filters.entries()) checkNode(check, inner, `${where}.filters[${at}]`, depth + 1);
 };
 
 const labelled =
@@ -152,9 +150,7 @@ function refuseSealed(container: Searchable, path: Path, where: string): void {
 function checkList(check: Check, values: unknown, where: string, types: readonly string[]): void {
   if (!Array.isArray(values)) throw invalid(`${where} must be a list, not ${typeName(values)}`);
   if (values.length > maxListValues) throw invalid(`${where} has over ${maxListValues} values`);
-  values.forEach((value: unknown, at) => {
-    checkOperand(check, value, `${where}[${at}]`, types);
-  });
+  for (const [at, value] of values.entries()) checkOperand(check, value, `${where}[${at}]`, types);
 }
 
 function checkOperand(check: Check, value: unknown, where: string, types: readonly string[]): void {
@@ -177,9 +173,7 @@ function checkJson(check: Check, value: unknown, where: string, depth: number): 
     check.values++;
   } else if (Array.isArray(value)) {
     check.values++;
-    value.forEach((element: unknown, at) => {
-      checkJson(check, element, `${where}[${at}]`, depth + 1);
-    });
+    for (const [at, element] of value.entries()) checkJson(check, element, `${where}[${at}]`, depth + 1);
   } else if (isObject(value)) {
     check.values++;
     const prototype: unknown = Object.getPrototypeOf(value);

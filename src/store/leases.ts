@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import { decodeStride } from './codec.ts';
 import type { EngineClaim, EngineContainer, Fence } from './engine.ts';
 import { isStoreError, StoreError } from './errors.ts';
 import { checkKey, checkKeyPart } from './keys.ts';
@@ -61,7 +63,13 @@ export function leasesOf<T>(source: LeaseSource<T>): Leases<T> {
       // A document that does not open must not keep back the others: it stays leased and comes again when that lapses.
       const claims: Claim<T>[] = [];
       let refused: unknown;
+      let length = 0;
       for (const claim of claimed) {
+        length += claim.row.json.length;
+        if (length > decodeStride) {
+          await setImmediate();
+          length = 0;
+        }
         try {
           claims.push(claimOf(claim, owner, leaseSeconds, asked));
         } catch (error) {

@@ -13,7 +13,7 @@ export function checkPath(what: string, path: unknown): asserts path is Path {
     throw new StoreError('Invalid', `${what} must be a list of member names, not ${typeName(path)}`);
   if (path.length === 0) throw new StoreError('Invalid', `${what} must name at least one member`);
   if (path.length > maxSegments) throw new StoreError('Invalid', `${what} has over ${maxSegments} members`);
-  path.forEach((segment: unknown, at) => {
+  for (const [at, segment] of path.entries()) {
     if (typeof segment !== 'string')
       throw new StoreError('Invalid', `${what}[${at}] must be a string, not ${typeName(segment)}`);
     if (segment.length === 0) throw new StoreError('Invalid', `${what}[${at}] must not be empty`);
@@ -24,7 +24,7 @@ export function checkPath(what: string, path: unknown): asserts path is Path {
         'Invalid',
         `${what}[${at}] has a double quote, a control character or a broken surrogate pair in it`,
       );
-  });
+  }
 }
 
 /** True for an object that has members of its own to go into, which arrays, nulls and scalars do not. */

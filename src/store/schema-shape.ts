@@ -23,8 +23,12 @@ const structural = ['properties', 'patternProperties', 'additionalProperties', '
 const alternatives = ['anyOf', 'oneOf', 'allOf'];
 const scalarTypes: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'null'];
 
-/** Reads a TypeBox (JSON) schema. References are followed when they are met, so a schema may contain itself. */
+/**
+ * Reads a TypeBox (JSON) schema. References are followed when they are met, so a schema may contain itself. Throws Invalid for
+ * one that names what is not defined.
+ */
 export function shapeOf(schema: object): Shape {
+  checkReferences(schema, new Set());
   const cache = new Map<string, Shape>();
   const numbers = new Map<Schema, number>();
   const number = (of: Schema): number => {
@@ -75,10 +79,7 @@ function flatten(node: Node, depth: number): Node[] {
     return found ? flatten({ schema: found, definitions }, depth + 1) : [];
   };
   if (typeof schema.$ref === 'string') {
-    const name = schema.$ref.replace(/^#\/\$defs\//, '');
-    const target = definitions.get(name);
-    if (!target) throw new StoreError('Invalid', `the schema refers to ${name}, which it does not define`);
-    return inner(target);
+    return inner(definitions.get(referenced(schema.$ref)));
   }
   const branches = [
     ...alternatives.flatMap((word) => (Array.isArray(schema[word]) ? schema[word].flatMap(inner) : [])),
@@ -114,6 +115,19 @@ function elementNodes({ schema, definitions }: Node, index: number): Node[] {
   const of: unknown = Array.isArray(tuple) && index < tuple.length ? tuple[index] : schema.items;
   const found = asSchema(of);
   return found ? [{ schema: found, definitions }] : [];
+}
+
+function checkReferences(schema: unknown, outer: ReadonlySet<string>): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  const { $defs, $ref } = schema as Schema;
+  const names = new Set([...outer, ...Object.keys(asSchema($defs) ?? {})]);
+  if (typeof $ref === 'string' && !names.has(referenced($ref)))
+    throw new StoreError('Invalid', `the schema refers to ${referenced($ref)}, which it does not define`);
+  for (const inner of Object.values(schema)) checkReferences(inner, names);
+}
+
+function referenced(reference: string): string {
+  return reference.replace(/^#\/\$defs\//, '');
 }
 
 function asSchema(value: unknown): Schema | undefined {

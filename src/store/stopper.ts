@@ -28,14 +28,18 @@ export function stopper(): Stop {
         reject(stopError());
         return;
       }
-      const settled = () => {
-        interrupt = undefined;
-      };
-      interrupt = () => {
-        settled();
-        reject(stopError());
-      };
-      work.then(resolve, reject).finally(settled);
+      interrupt = () => reject(stopError());
+      // At once, not in a later microtask: by then the next wait may have set its own.
+      work.then(
+        (result) => {
+          interrupt = undefined;
+          resolve(result);
+        },
+        (error: unknown) => {
+          interrupt = undefined;
+          reject(error);
+        },
+      );
     });
   const sleep = async (ms: number, untilWoken: boolean): Promise<void> => {
     let timer: NodeJS.Timeout | undefined;

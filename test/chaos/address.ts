@@ -12,5 +12,10 @@ export async function openAt(address: Address): Promise<Store> {
     return openSqliteStore({ file: address.file });
   }
   const { openPostgresStore } = await import('../../src/store/postgres/open.ts');
-  return openPostgresStore({ server: address.url, schema: address.schema, maxConnections: 4 });
+  return openPostgresStore({ server: address.url, schema: address.schema, maxConnections: 2 });
+}
+
+/** What the parent wants of this process. */
+export function taskOf<Task>(): Task {
+  return JSON.parse(process.env.CHAOS_TASK ?? '{}');
 }

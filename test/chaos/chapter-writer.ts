@@ -2,10 +2,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { isStoreError } from '../../src/store/errors.ts';
 import type { Container, Operation } from '../../src/store/store.ts';
-import { openAt } from './address.ts';
+import { openAt, taskOf } from './address.ts';
 import { bookName, books, chapters, type Leaf, leafId, pages, type Task } from './chapters.ts';
 
-const { address }: Task = JSON.parse(process.argv[2] ?? '{}');
+const { address } = taskOf<Task>();
 process.once('disconnect', () => process.exit(0));
 const store = await openAt(address);
 const container = await store.container(chapters);

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { startPostgres, testSchema } from '../../src/store/testing/postgres-server.ts';
 import type { Address } from './address.ts';
 
@@ -23,18 +24,27 @@ export const places: Readonly<Record<'SQLite' | 'PostgreSQL', () => Promise<Plac
   async PostgreSQL() {
     const schema = testSchema();
     const given = process.env.POSTGRES_URL;
-    if (given) return { address: { engine: 'postgres', url: given, schema }, remove: () => Promise.resolve() };
-    const server = await startPostgres();
+    if (given) return { address: { engine: 'postgres', url: given, schema }, remove: () => dropSchema(given, schema) };
+    // Its clients are killed, never the server itself, so nothing hangs on the disk.
+    const server = await startPostgres({ fsync: 'off', synchronous_commit: 'off' });
     return { address: { engine: 'postgres', url: server.url, schema }, remove: () => server.stop() };
   },
 };
 
-/** Starts a script of this folder in a process of its own; it gets `task` as JSON in its first argument. */
+async function dropSchema(url: string, schema: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+  await client.end();
+}
+
+/** Starts a script of this folder in a process of its own; which finds its task by taskOf(). */
 export function startProcess(script: string, task: unknown): ChildProcess {
-  return fork(new URL(script, import.meta.url), [JSON.stringify(task)], {
+  return fork(new URL(script, import.meta.url), {
     execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'aro-compile-cache') },
+    // Not an argument: those can be read by everybody on the machine, and a task may hold the database's password.
+    env: { ...process.env, CHAOS_TASK: JSON.stringify(task), NODE_COMPILE_CACHE: join(tmpdir(), 'aro-compile-cache') },
   });
 }
 

@@ -5,10 +5,10 @@ import { setTimeout } from 'node:timers/promises';
 import { isStoreError } from '../../src/store/errors.ts';
 import { holdLease } from '../../src/store/hold-lease.ts';
 import type { Claim, Container, Document, Lease } from '../../src/store/store.ts';
-import { openAt } from './address.ts';
+import { openAt, taskOf } from './address.ts';
 import { nameOf, type Report, type Task, type Work, workContainer } from './work.ts';
 
-const { address, owner, leaseSeconds, batch }: Task = JSON.parse(process.argv[2] ?? '{}');
+const { address, owner, leaseSeconds, batch } = taskOf<Task>();
 process.once('disconnect', () => process.exit(0));
 const store = await openAt(address);
 const container = await store.container(workContainer);
@@ -21,7 +21,8 @@ for (;;) {
     for (const done of finished) progress[done ? 'done' : 'refused']++;
     if (claims.length === 0) await setTimeout(100);
   } catch (error) {
-    if (!isStoreError(error, 'Busy')) throw error;
+    // One that was frozen finds its connections timed out.
+    if (!isStoreError(error, 'Busy', 'Unavailable', 'OutcomeUnknown')) throw error;
     await setTimeout(50);
   }
   tell(progress);
@@ -54,12 +55,14 @@ async function write(
   lease: Lease,
 ): Promise<Document<Work>> {
   const next = (body: Work): Work => ({ ...body, state, owner: lease.owner, token: lease.token });
+  const nextUnlessWritten = (body: Work) =>
+    body.state === state && body.token === lease.token ? undefined : next(body);
   for (let first = true; ; first = false) {
     try {
       if (first) return await work.replace(document, next(document.body), { lease });
-      return await work.update(document, next, { lease });
+      return await work.update(document, nextUnlessWritten, { lease });
     } catch (error) {
-      if (!isStoreError(error, 'Busy', 'Changed')) throw error;
+      if (!isStoreError(error, 'Busy', 'Changed', 'Unavailable', 'OutcomeUnknown')) throw error;
       await setTimeout(10);
     }
   }

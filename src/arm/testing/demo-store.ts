@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
 import type { Container, Store } from '../../store/store.ts';
+import { operationIndexes } from '../operation.ts';
 import type { DemoDocument } from './demo-provider.ts';
 
 export interface DemoStore {
+  /** The database; other files may be put beside it. */
+  readonly file: string;
   readonly store: Store;
   readonly container: Container<DemoDocument>;
   /** Opens the same file again, as another process would. */
@@ -14,7 +17,7 @@ export interface DemoStore {
   close(): Promise<void>;
 }
 
-export const demoContainer = { name: 'demo' };
+export const demoContainer = { name: 'demo', indexes: operationIndexes };
 
 export async function demoStore(): Promise<DemoStore> {
   const directory = await mkdtemp(join(tmpdir(), 'aro-arm-'));
@@ -22,6 +25,7 @@ export async function demoStore(): Promise<DemoStore> {
   const store = await openSqliteStore({ file });
   const others: Store[] = [];
   return {
+    file,
     store,
     container: await store.container<DemoDocument>(demoContainer),
     async again() {

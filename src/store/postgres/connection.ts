@@ -177,7 +177,8 @@ function configOf(options: ConnectionOptions): { config: ClientConfig; server: s
     query_timeout: (options.statementTimeoutSeconds + silenceSeconds) * 1000,
     connectionTimeoutMillis: options.connectTimeoutSeconds * 1000,
     // The store's statements rely on read committed, whatever the server's default is; they are short, so compiling never pays.
-    options: '-c default_transaction_isolation=read\\ committed -c jit=off',
+    // A plan made and kept while a table was empty must not read the whole table when it has grown.
+    options: '-c default_transaction_isolation=read\\ committed -c jit=off -c enable_seqscan=off',
     types: asText,
   };
   const { server } = options;

@@ -33,7 +33,7 @@ export function feedFunctions(names: Names): FeedFunctions {
     names,
     'feed',
     `(x xid8, r bigint, most int, one_partition text, seen pg_snapshot)
-  RETURNS TABLE (k text, t text, o1 text, o2 text, o3 bigint, o4 text, o5 bigint) SET enable_seqscan = off`,
+  RETURNS TABLE (k text, t text, o1 text, o2 text, o3 bigint, o4 text, o5 bigint)`,
     `
 DECLARE edge xid8 := pg_snapshot_xmin(pg_current_snapshot());
 BEGIN
@@ -51,7 +51,7 @@ END`,
   const trim = sqlFunction(
     names,
     'trim',
-    '(keep float8, most int) RETURNS int SET enable_seqscan = off',
+    '(keep float8, most int) RETURNS int',
     `
 DECLARE
   edge xid8 := pg_snapshot_xmin(pg_current_snapshot());

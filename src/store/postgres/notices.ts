@@ -1,4 +1,5 @@
 // News of commits, between processes: one connection of its own that listens and tells.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 
 /**
@@ -13,6 +14,8 @@ export interface Notices {
   close(): Promise<void>;
 }
 
+/** Between two tellings: commits that come faster are told together. */
+const leastGapMs = 4;
 const firstPauseMs = 50;
 const longestPauseMs = 5000;
 
@@ -22,7 +25,7 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
   const subscribers = new Map<string, Set<() => void>>();
   const untold = new Set<string>();
   let client: Client | undefined;
-  let isTelling = false;
+  let telling: Promise<void> | undefined;
   let isClosed = false;
   let pause: NodeJS.Timeout | undefined;
   let pauseMs = firstPauseMs;
@@ -49,11 +52,16 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
     };
     fresh.on('error', over);
     fresh.on('end', over);
-    fresh.on('notification', ({ payload }) => wake(payload ?? ''));
     try {
       await fresh.connect();
       // Telling must not wait for the disk: nothing is written.
       await fresh.query(`SET synchronous_commit = off; LISTEN "${channel}"`);
+      const { rows } = await fresh.query<{ pid: string }>('SELECT pg_backend_pid() AS pid');
+      const ownProcessId = Number(rows[0]?.pid);
+      fresh.on('notification', ({ payload, processId }) => {
+        // One's own news were heard when they were told.
+        if (processId !== ownProcessId) wake(payload ?? '');
+      });
       if (isClosed) return over();
       client = fresh;
       pauseMs = firstPauseMs;
@@ -65,10 +73,8 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
   }
 
   /** One statement at a time: whatever commits meanwhile is told together by the next. */
-  async function tellAll(): Promise<void> {
-    if (isTelling) return;
-    isTelling = true;
-    try {
+  function tellAll(): Promise<void> {
+    telling ??= (async () => {
       while (client !== undefined && untold.size > 0) {
         const news = [...untold];
         untold.clear();
@@ -76,10 +82,12 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
         await client.query({ text, values: [channel, news], name: 'tell' }).catch(() => {
           for (const container of news) untold.add(container);
         });
+        await sleep(leastGapMs);
       }
-    } finally {
-      isTelling = false;
-    }
+    })().finally(() => {
+      telling = undefined;
+    });
+    return telling;
   }
 
   return {
@@ -100,6 +108,7 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
       isClosed = true;
       clearTimeout(pause);
       await connecting;
+      await telling;
       await client?.end().catch(() => undefined);
     },
   };

@@ -74,7 +74,7 @@ END`,
   const claim = sqlFunction(
     names,
     'claim',
-    `(new_owner text, length_ms float8, most int, owner_limit bigint) RETURNS ${claimed} SET enable_seqscan = off`,
+    `(new_owner text, length_ms float8, most int, owner_limit bigint) RETURNS ${claimed}`,
     `
 DECLARE
   left_over int := most;
@@ -137,7 +137,7 @@ END`,
   const claimOne = sqlFunction(
     names,
     'claim_one',
-    `(p text, i text, new_owner text, length_ms float8) RETURNS ${claimed} SET enable_seqscan = off`,
+    `(p text, i text, new_owner text, length_ms float8) RETURNS ${claimed}`,
     `
 BEGIN
   PERFORM 1 FROM ${names.queue} q WHERE q.partition = p AND q.id = i
@@ -150,7 +150,7 @@ END`,
   const release = sqlFunction(
     names,
     'release',
-    '(p text, i text, held bigint, delay_ms float8) RETURNS void SET enable_seqscan = off',
+    '(p text, i text, held bigint, delay_ms float8) RETURNS void',
     `
 DECLARE moment timestamptz := clock_timestamp(); fair text;
 BEGIN

@@ -1,5 +1,6 @@
 // The database's side of a write: functions that do it in one round trip and one transaction. Their names hold a hash of
 // their text, so versions of this code with different functions work on one database side by side.
+import type { Write } from '../engine.ts';
 import { refusalState } from './errors.ts';
 import { digest, type Names } from './names.ts';
 
@@ -11,10 +12,15 @@ export interface SqlFunction {
 }
 
 export interface WriteFunctions {
-  /** (partition, kind, id, revision, body, ttl seconds, fair key, fence id, fence token) → revision */
-  readonly writeOne: SqlFunction;
-  /** (partition, kinds, ids, revisions, bodies, ttl seconds, fair keys, fence id, fence token, careful) → revisions */
-  readonly writeMany: SqlFunction;
+  /** Of one operation: (partition, id, revision, body, ttl seconds, fair key, fence id, fence token) → revision */
+  readonly single: Readonly<Record<Write['kind'], SqlFunction>>;
+  /** (partition, kinds, ids, revisions, bodies, ttl seconds, fair keys, fence id, fence token) → revisions */
+  readonly batch: SqlFunction;
+  /**
+   * The same, for when uniqueness was violated: that may be owed to a document that has expired, and does not tell which
+   * operation it was. Expired documents are removed first, and each operation stands in a block of its own.
+   */
+  readonly carefulBatch: SqlFunction;
   /** (partition, limit) → how many expired documents it deleted */
   readonly sweep: SqlFunction;
   /** In the order in which they must be made. */
@@ -70,110 +76,137 @@ BEGIN
 END`,
   );
 
-  const apply = sqlFunction(
+  const refuseVersion = sqlFunction(
     names,
-    'apply',
-    '(op int, kind text, p text, i text, expected bigint, new_body jsonb, ttl float8, fair text) RETURNS bigint',
+    'refuse',
+    '(op int, p text, i text) RETURNS void',
     `
-DECLARE
-  expires timestamptz := CASE WHEN ttl IS NOT NULL THEN clock_timestamp() + ttl * interval '1 second' END;
-  revised bigint;
 BEGIN
-  IF kind = 'create' THEN
+  PERFORM 1 FROM ${names.documents} d WHERE d.partition = p AND d.id = i AND ${unexpired};
+  IF FOUND THEN ${refuse('Changed', 'op')} END IF;
+  ${refuse('NotFound', 'op')}
+END`,
+  );
+
+  // Statements rather than functions of their own: a call with a document as argument costs more than its insert. They use the
+  // variables op, p, i, expected, new_body, ttl, fair, and set revised.
+  const operations = operationStatements(names, refuseVersion);
+  const variables = 'revised bigint; expires timestamptz;';
+  const expiry = `expires := CASE WHEN ttl IS NOT NULL THEN clock_timestamp() + ttl * interval '1 second' END;`;
+
+  const singleOf = (kind: Write['kind']) =>
+    sqlFunction(
+      names,
+      kind,
+      `(p text, i text, expected bigint, new_body jsonb, ttl float8, fair text, fence_id text, fence_token bigint)
+  RETURNS bigint`,
+      `
+DECLARE op int := 0; ${variables}
+BEGIN
+  ${lockPartition}
+  ${checkFence}
+  ${expiry}
+  ${operations[kind]}
+  IF fair IS NOT NULL THEN PERFORM ${ensureTurns.name}(ARRAY[fair]); END IF;
+  RETURN revised;
+END`,
+    );
+  const single = {
+    create: singleOf('create'),
+    replace: singleOf('replace'),
+    delete: singleOf('delete'),
+    check: singleOf('check'),
+  };
+
+  const batchOf = (use: string, first: string, around: (operation: string) => string) =>
+    sqlFunction(
+      names,
+      use,
+      `(p text, kinds text[], ids text[], revisions bigint[], bodies jsonb[], ttls float8[], fairs text[],
+  fence_id text, fence_token bigint) RETURNS bigint[]`,
+      `
+DECLARE
+  op int; i text; expected bigint; new_body jsonb; ttl float8; fair text; ${variables}
+  answer bigint[] := '{}'; violated text;
+BEGIN
+  ${lockPartition}
+  ${first}
+  ${checkFence}
+  FOR n IN 1 .. cardinality(kinds) LOOP
+    op := n - 1; i := ids[n]; expected := revisions[n]; new_body := bodies[n]; ttl := ttls[n]; fair := fairs[n];
+    ${expiry}
+    ${around(`
+    IF kinds[n] = 'create' THEN ${operations.create}
+    ELSIF kinds[n] = 'replace' THEN ${operations.replace}
+    ELSIF kinds[n] = 'delete' THEN ${operations.delete}
+    ELSE ${operations.check}
+    END IF;`)}
+    answer[n] := revised;
+  END LOOP;
+  PERFORM ${ensureTurns.name}(fairs);
+  RETURN answer;
+END`,
+    );
+  const batch = batchOf('batch', '', (operation) => operation);
+  const carefulBatch = batchOf(
+    'careful_batch',
+    `PERFORM ${sweep.name}(p, 10000);`,
+    (operation) => `
+    BEGIN ${operation}
+    EXCEPTION WHEN unique_violation THEN
+      GET STACKED DIAGNOSTICS violated = CONSTRAINT_NAME;
+      RAISE EXCEPTION USING ERRCODE = '${refusalState}', DETAIL = op::text, CONSTRAINT = violated,
+        MESSAGE = CASE WHEN violated = '${names.container}_documents_pkey' THEN 'Exists' ELSE 'UniqueKey' END;
+    END;`,
+  );
+
+  return {
+    single,
+    batch,
+    carefulBatch,
+    sweep,
+    all: [ensureTurns, sweep, refuseVersion, ...Object.values(single), batch, carefulBatch],
+  };
+}
+
+const unexpired = '(d.expires_at IS NULL OR d.expires_at > clock_timestamp())';
+
+function operationStatements(names: Names, refuseVersion: SqlFunction): Readonly<Record<Write['kind'], string>> {
+  const thatVersion = `d.partition = p AND d.id = i AND d.revision = expected AND ${unexpired}`;
+  const orRefuse = `IF NOT FOUND THEN PERFORM ${refuseVersion.name}(op, p, i); END IF;`;
+  return {
+    create: `
     revised := nextval('${names.revisions}');
     INSERT INTO ${names.documents} (partition, id, revision, expires_at, body) VALUES (p, i, revised, expires, new_body);
     INSERT INTO ${names.changes} (revision, kind, partition, id, expires_at, body)
       VALUES (revised, 'create', p, i, expires, new_body);
     IF fair IS NOT NULL THEN
       INSERT INTO ${names.queue} (partition, id, fair_key, place) VALUES (p, i, fair, nextval('${names.places}'));
-    END IF;
-    RETURN revised;
-  ELSIF kind = 'replace' THEN
+    END IF;`,
+    replace: `
     revised := nextval('${names.revisions}');
-    UPDATE ${names.documents} d SET revision = revised, expires_at = expires, body = new_body
-      WHERE d.partition = p AND d.id = i AND d.revision = expected
-        AND (d.expires_at IS NULL OR d.expires_at > clock_timestamp());
-    IF FOUND THEN
-      INSERT INTO ${names.changes} (revision, kind, partition, id, expires_at, body)
-        VALUES (revised, 'replace', p, i, expires, new_body);
-      IF fair IS NULL THEN
-        DELETE FROM ${names.queue} q WHERE q.partition = p AND q.id = i;
-      ELSE
-        INSERT INTO ${names.queue} AS q (partition, id, fair_key, place) VALUES (p, i, fair, nextval('${names.places}'))
-          ON CONFLICT (partition, id) DO UPDATE SET fair_key = excluded.fair_key WHERE q.fair_key <> excluded.fair_key;
-      END IF;
-      RETURN revised;
-    END IF;
-  ELSIF kind = 'delete' THEN
-    WITH d AS (DELETE FROM ${names.documents} d WHERE d.partition = p AND d.id = i AND d.revision = expected
-        AND (d.expires_at IS NULL OR d.expires_at > clock_timestamp()) RETURNING d.body, d.expires_at)
+    UPDATE ${names.documents} d SET revision = revised, expires_at = expires, body = new_body WHERE ${thatVersion};
+    ${orRefuse}
+    INSERT INTO ${names.changes} (revision, kind, partition, id, expires_at, body)
+      VALUES (revised, 'replace', p, i, expires, new_body);
+    IF fair IS NULL THEN
+      DELETE FROM ${names.queue} q WHERE q.partition = p AND q.id = i;
+    ELSE
+      INSERT INTO ${names.queue} AS q (partition, id, fair_key, place) VALUES (p, i, fair, nextval('${names.places}'))
+        ON CONFLICT (partition, id) DO UPDATE SET fair_key = excluded.fair_key WHERE q.fair_key <> excluded.fair_key;
+    END IF;`,
+    delete: `
+    WITH d AS (DELETE FROM ${names.documents} d WHERE ${thatVersion} RETURNING d.body, d.expires_at)
       INSERT INTO ${names.changes} (revision, kind, partition, id, expires_at, body)
         SELECT nextval('${names.revisions}'), 'delete', p, i, d.expires_at, d.body FROM d
         RETURNING revision INTO revised;
-    IF FOUND THEN
-      DELETE FROM ${names.queue} q WHERE q.partition = p AND q.id = i;
-      RETURN revised;
-    END IF;
-  ELSE
-    PERFORM 1 FROM ${names.documents} d WHERE d.partition = p AND d.id = i AND d.revision = expected
-      AND (d.expires_at IS NULL OR d.expires_at > clock_timestamp());
-    IF FOUND THEN RETURN expected; END IF;
-  END IF;
-  PERFORM 1 FROM ${names.documents} d WHERE d.partition = p AND d.id = i
-    AND (d.expires_at IS NULL OR d.expires_at > clock_timestamp());
-  IF FOUND THEN ${refuse('Changed', 'op')} END IF;
-  ${refuse('NotFound', 'op')}
-END`,
-  );
-
-  const writeOne = sqlFunction(
-    names,
-    'write',
-    `(p text, kind text, i text, expected bigint, new_body jsonb, ttl float8, fair text, fence_id text, fence_token bigint)
-  RETURNS bigint SET enable_seqscan = off`,
-    `
-DECLARE revised bigint;
-BEGIN
-  ${lockPartition}
-  ${checkFence}
-  revised := ${apply.name}(0, kind, p, i, expected, new_body, ttl, fair);
-  IF fair IS NOT NULL THEN PERFORM ${ensureTurns.name}(ARRAY[fair]); END IF;
-  RETURN revised;
-END`,
-  );
-
-  // A violated uniqueness may be owed to a document that has expired, and does not tell which operation it was: then the batch
-  // is tried again carefully, expired documents first removed and each operation in a block of its own.
-  const writeMany = sqlFunction(
-    names,
-    'batch',
-    `(p text, kinds text[], ids text[], expected bigint[], bodies jsonb[], ttls float8[], fairs text[],
-  fence_id text, fence_token bigint, careful boolean) RETURNS bigint[] SET enable_seqscan = off`,
-    `
-DECLARE revised bigint[] := '{}'; violated text;
-BEGIN
-  ${lockPartition}
-  IF careful THEN PERFORM ${sweep.name}(p, 10000); END IF;
-  ${checkFence}
-  FOR n IN 1 .. cardinality(kinds) LOOP
-    IF careful THEN
-      BEGIN
-        revised[n] := ${apply.name}(n - 1, kinds[n], p, ids[n], expected[n], bodies[n], ttls[n], fairs[n]);
-      EXCEPTION WHEN unique_violation THEN
-        GET STACKED DIAGNOSTICS violated = CONSTRAINT_NAME;
-        RAISE EXCEPTION USING ERRCODE = '${refusalState}', DETAIL = (n - 1)::text, CONSTRAINT = violated,
-          MESSAGE = CASE WHEN violated = '${names.container}_documents_pkey' THEN 'Exists' ELSE 'UniqueKey' END;
-      END;
-    ELSE
-      revised[n] := ${apply.name}(n - 1, kinds[n], p, ids[n], expected[n], bodies[n], ttls[n], fairs[n]);
-    END IF;
-  END LOOP;
-  PERFORM ${ensureTurns.name}(fairs);
-  RETURN revised;
-END`,
-  );
-
-  return { writeOne, writeMany, sweep, all: [ensureTurns, sweep, apply, writeOne, writeMany] };
+    ${orRefuse}
+    DELETE FROM ${names.queue} q WHERE q.partition = p AND q.id = i;`,
+    check: `
+    PERFORM 1 FROM ${names.documents} d WHERE ${thatVersion};
+    ${orRefuse}
+    revised := expected;`,
+  };
 }
 
 /**

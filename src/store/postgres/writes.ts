@@ -1,17 +1,24 @@
 // Writes as calls of the database's functions, and stored texts put in the place of others.
 import type { EngineContainer, Stored, Write } from '../engine.ts';
 import { StoreError } from '../errors.ts';
-import { type Cells, type Connections, prepared, type Value } from './connection.ts';
+import { type Cells, type Connections, prepared, type Statement, type Value } from './connection.ts';
 import { toStoreError, violatedConstraint } from './errors.ts';
 import { digest, type Names } from './names.ts';
-import type { WriteFunctions } from './write-functions.ts';
+import type { SqlFunction, WriteFunctions } from './write-functions.ts';
 
 /** Longer fairness keys are known by a hash: an index entry has a greatest length. */
 const longestFairKeyBytes = 500;
 /** Entries of the history are found by windows of revisions, which are nearly without gaps. */
 const revisionWindow = 1000;
 
-type Operation = readonly [kind: string, id: string, revision: Value, json: Value, ttl: Value, fair: Value];
+type Operation = readonly [
+  kind: Write['kind'],
+  id: string,
+  revision: number | null,
+  json: string | null,
+  ttlSeconds: number | null,
+  fairKey: string | null,
+];
 
 export function writesOf(
   connections: Connections,
@@ -21,10 +28,17 @@ export function writesOf(
   /** Called after every commit. */
   committed: () => void,
 ): Pick<EngineContainer, 'write' | 'stored' | 'restate'> {
-  const one = prepared(`SELECT ${functions.writeOne.name}($1, $2, $3, $4, $5, $6, $7, $8, $9)`);
-  const many = prepared(
-    `SELECT array_to_string(${functions.writeMany.name}($1, $2, $3, $4, $5, $6, $7, $8, $9, $10), ',')`,
-  );
+  const singleOf = ({ name }: SqlFunction) => prepared(`SELECT ${name}($1, $2, $3, $4, $5, $6, $7, $8)`);
+  const single = {
+    create: singleOf(functions.single.create),
+    replace: singleOf(functions.single.replace),
+    delete: singleOf(functions.single.delete),
+    check: singleOf(functions.single.check),
+  };
+  const batchOf = ({ name }: SqlFunction) =>
+    prepared(`SELECT array_to_string(${name}($1, $2, $3, $4, $5, $6, $7, $8, $9), ',')`);
+  const batch = batchOf(functions.batch);
+  const carefulBatch = batchOf(functions.carefulBatch);
 
   const page = (table: string, order: string, from: string) =>
     prepared(`SELECT partition, id, revision, body::text FROM ${table} WHERE ${from} ORDER BY ${order} LIMIT $1`);
@@ -33,21 +47,31 @@ export function writesOf(
   const changesBetween = page(names.changes, 'revision', 'revision > $2 AND revision <= $3');
   const lastRevision = prepared(`SELECT last_value FROM ${names.revisions}`);
 
-  async function writeMany(partition: string, writes: readonly Operation[], fence: readonly Value[], careful: boolean) {
-    const columns = [0, 1, 2, 3, 4, 5].map((at) => writes.map((write) => write[at] as string | number | null));
-    const [cells] = await connections.write(many, [partition, ...columns, ...fence, careful]);
+  async function writeMany(
+    statement: Statement,
+    partition: string,
+    operations: readonly Operation[],
+    fence: readonly Value[],
+  ): Promise<number[]> {
+    const columns = [0, 1, 2, 3, 4, 5].map((at) => operations.map((operation) => operation[at] ?? null));
+    const [cells] = await connections.write(statement, [partition, ...columns, ...fence]);
     return cells?.[0]?.split(',').map(Number) ?? [];
   }
 
-  async function write(partition: string, operations: readonly Operation[], fence: readonly Value[]) {
+  async function write(
+    partition: string,
+    operations: readonly Operation[],
+    fence: readonly Value[],
+  ): Promise<number[]> {
     const [only] = operations;
     try {
-      if (only === undefined || operations.length > 1) return await writeMany(partition, operations, fence, false);
-      const [cells] = await connections.write(one, [partition, ...only, ...fence]);
+      if (only === undefined || operations.length > 1) return await writeMany(batch, partition, operations, fence);
+      const [kind, ...values] = only;
+      const [cells] = await connections.write(single[kind], [partition, ...values, ...fence]);
       return [Number(cells?.[0])];
     } catch (error) {
       if (violatedConstraint(error) === undefined) throw error;
-      return writeMany(partition, operations, fence, true);
+      return writeMany(carefulBatch, partition, operations, fence);
     }
   }
 

@@ -3,12 +3,19 @@ import type { EnginePage, EngineQuery, Fence, Layout, Write } from '../engine.ts
 import { StoreError, type StoreErrorCode } from '../errors.ts';
 import type { Filter } from '../filter.ts';
 import type { Synchronous } from './database.ts';
-import { storeError } from './errors.ts';
+import { closedError, storeError } from './errors.ts';
 
 export interface BackgroundOptions {
   readonly file: string;
   readonly synchronous: Synchronous;
+  readonly largestFileBytes: number | undefined;
 }
+
+/**
+ * What becomes of a log that was copied: `reuse` starts it over when it is long; `empty` makes the file short as well, which
+ * holds up whoever writes to it at that moment, so it is for quiet times.
+ */
+export type AfterCheckpoint = 'reuse' | 'empty';
 
 export type BackgroundTask =
   | { readonly kind: 'query'; readonly layout: Layout; readonly query: EngineQuery; readonly now: number }
@@ -30,7 +37,7 @@ export type BackgroundTask =
     }
   | { readonly kind: 'sweep'; readonly layout: Layout; readonly clockOffset: number }
   | { readonly kind: 'layout'; readonly layout: Layout }
-  | { readonly kind: 'checkpoint'; readonly truncate: boolean }
+  | { readonly kind: 'checkpoint'; readonly log: AfterCheckpoint }
   | { readonly kind: 'close' };
 
 export interface BackgroundRequest {
@@ -67,7 +74,8 @@ export interface Background {
   /** Answers how many expired documents it deleted. */
   sweep(layout: Layout, clockOffset: number): Promise<number>;
   applyLayout(layout: Layout): Promise<void>;
-  checkpoint(truncate: boolean): Promise<void>;
+  /** Copies the log into the database file. */
+  checkpoint(log: AfterCheckpoint): Promise<void>;
   /** Opens the file in the worker and does nothing else. */
   start(): Promise<void>;
   /** Closes its connection, which empties the log when it is the last one, and ends the thread. */
@@ -81,6 +89,7 @@ export function createBackground(options: BackgroundOptions): Background {
   }
   let worker: Worker | undefined;
   let lastId = 0;
+  let closed = false;
   const pending = new Map<number, Pending>();
 
   function failAll(error: unknown): void {
@@ -113,7 +122,8 @@ export function createBackground(options: BackgroundOptions): Background {
     return started;
   }
 
-  function perform<T>(task: BackgroundTask): Promise<T> {
+  async function perform<T>(task: BackgroundTask): Promise<T> {
+    if (closed) throw closedError(options.file);
     worker ??= startWorker();
     worker.ref();
     const id = ++lastId;
@@ -137,14 +147,15 @@ export function createBackground(options: BackgroundOptions): Background {
       perform({ kind: 'write', layout: plain(layout), partition, writes, fence, clockOffset }),
     sweep: (layout, clockOffset) => perform({ kind: 'sweep', layout: plain(layout), clockOffset }),
     applyLayout: (layout) => perform({ kind: 'layout', layout: plain(layout) }),
-    checkpoint: (truncate) => perform({ kind: 'checkpoint', truncate }),
-    start: () => perform({ kind: 'checkpoint', truncate: false }),
+    checkpoint: (log) => perform({ kind: 'checkpoint', log }),
+    start: () => perform({ kind: 'checkpoint', log: 'reuse' }),
     async close() {
       const thread = worker;
-      if (thread === undefined) return;
-      const ended = new Promise((resolve) => thread.once('exit', resolve));
-      await perform({ kind: 'close' });
-      thread.ref();
+      const ended = thread && new Promise((resolve) => thread.once('exit', resolve));
+      const done = thread && perform({ kind: 'close' });
+      closed = true;
+      await done;
+      thread?.ref();
       await ended;
     },
   };

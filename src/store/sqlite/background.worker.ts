@@ -3,7 +3,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Layout } from '../engine.ts';
 import { StoreError } from '../errors.ts';
-import type { BackgroundAnswer, BackgroundOptions, BackgroundRequest, BackgroundTask } from './background.ts';
+import type {
+  AfterCheckpoint,
+  BackgroundAnswer,
+  BackgroundOptions,
+  BackgroundRequest,
+  BackgroundTask,
+} from './background.ts';
 import { connect, prepare, transactions } from './database.ts';
 import { sqliteCode } from './errors.ts';
 import { createQueries } from './queries.ts';
@@ -13,19 +19,22 @@ import { applyBatch, createWriter, type Writer } from './writes.ts';
 
 const options = workerData as BackgroundOptions;
 const lockWaitMs = 10_000;
-/** A checkpoint that empties the log keeps writers out while it waits for readers, so it must not wait long. */
-const truncateWaitMs = 20;
+/** Starting the log over keeps writers out while it waits for readers, so it must not wait long. */
+const restartWaitMs = 20;
 
-const db = connect({ file: options.file, synchronous: options.synchronous, waitMs: lockWaitMs });
+const db = connect({ ...options, waitMs: lockWaitMs });
 const transaction = transactions(db);
 const queries = createQueries(db);
 
-function checkpoint(truncate: boolean): void {
-  prepare(db, 'PRAGMA wal_checkpoint(PASSIVE)').get();
-  if (!truncate) return;
-  db.exec(`PRAGMA busy_timeout = ${truncateWaitMs}`);
+/** A log longer than this is started over, which keeps writers out for a moment. Constant writing makes it come to that. */
+const longLogPages = 8192;
+
+function checkpoint(log: AfterCheckpoint): void {
+  const [, pages = 0] = prepare<[number, number]>(db, 'PRAGMA wal_checkpoint(PASSIVE)').get() ?? [];
+  if (log === 'reuse' && pages < longLogPages) return;
+  db.exec(`PRAGMA busy_timeout = ${restartWaitMs}`);
   try {
-    prepare(db, 'PRAGMA wal_checkpoint(TRUNCATE)').get();
+    prepare(db, `PRAGMA wal_checkpoint(${log === 'empty' ? 'TRUNCATE' : 'RESTART'})`).get();
   } finally {
     db.exec(`PRAGMA busy_timeout = ${lockWaitMs}`);
   }
@@ -66,7 +75,7 @@ function perform(task: BackgroundTask): unknown {
     case 'layout':
       return transaction(() => applyLayout(db, task.layout));
     case 'checkpoint':
-      return checkpoint(task.truncate);
+      return checkpoint(task.log);
     case 'close':
       return db.close();
   }

@@ -5,13 +5,13 @@ import { prepare, type statementCache, type Transaction } from './database.ts';
 import { createFeed } from './feed.ts';
 import type { Line } from './line.ts';
 import { type Queries, smallContainer } from './queries.ts';
-import { createQueue, type Taken } from './queue.ts';
+import { countWaiting, createQueue, type Taken } from './queue.ts';
 import { type DocumentCells, documentColumns, pageCharacters, rowOf } from './rows.ts';
 import { runScan, scanFor } from './scans.ts';
 import { identifier } from './sql.ts';
 import { createStoredTexts } from './stored.ts';
 import { tablesOf } from './tables.ts';
-import { applyBatch, createWriter, isShort, shortWriteBytes, TooLargeHere } from './writes.ts';
+import { applyBatch, charactersOf, createWriter, shortWriteBytes, TooLargeHere } from './writes.ts';
 
 /** What the containers of one file share. */
 export interface Connection {
@@ -24,8 +24,8 @@ export interface Connection {
   readonly background: Background;
   /** Epoch milliseconds. SQLite's own clock is the machine's, and so is this one, for every process that has the file open. */
   readonly clock: () => number;
-  /** To be called after every commit. */
-  committed(container: string, showsInFeed: boolean, wasLarge?: boolean): void;
+  /** To be called after every commit, with about how many characters it wrote. */
+  committed(container: string, showsInFeed: boolean, characters?: number): void;
   subscribe(container: string, wake: () => void): () => void;
 }
 
@@ -93,11 +93,11 @@ export function openContainer(connection: Connection, layout: Layout): EngineCon
   const clockOffset = () => clock() - Date.now();
 
   /** Undefined when a document is too large for this thread to delete. */
-  function writeHere<T>(work: () => T, showsInFeed: (result: T) => boolean): Promise<T | undefined> {
+  function writeHere<T>(work: () => T, showsInFeed: (result: T) => boolean, characters = 0): Promise<T | undefined> {
     return writes.run(() => {
       try {
         const result = work();
-        connection.committed(name, showsInFeed(result));
+        connection.committed(name, showsInFeed(result), characters);
         return result;
       } catch (error) {
         if (error instanceof TooLargeHere) return undefined;
@@ -116,12 +116,14 @@ export function openContainer(connection: Connection, layout: Layout): EngineCon
     read: (partition, id) => reads.run(() => readLive(partition, id)),
 
     async write(partition, batch, fence) {
-      const revisions = isShort(batch)
-        ? await writeHere(() => applyBatch(transaction, writer, partition, batch, fence), always)
-        : undefined;
+      const characters = charactersOf(batch);
+      const revisions =
+        characters <= shortWriteBytes
+          ? await writeHere(() => applyBatch(transaction, writer, partition, batch, fence), always, characters)
+          : undefined;
       if (revisions !== undefined) return revisions;
       const late = await background.write(layout, partition, batch, fence, clockOffset());
-      connection.committed(name, true, true);
+      connection.committed(name, true, characters);
       return late;
     },
 
@@ -182,14 +184,18 @@ export function openContainer(connection: Connection, layout: Layout): EngineCon
 
     async waiting() {
       const now = clock();
-      return (await reads.run(() => queue.hasWork(now))) ? background.waiting(name, now) : 0;
+      const count = await reads.run(() => {
+        if (!queue.hasWork(now)) return 0;
+        return isSmall() ? countWaiting(db, name, now) : undefined;
+      });
+      return count ?? background.waiting(name, now);
     },
 
     stored: (after, limit) => reads.run(() => texts.page(after, limit)),
     restate: (place, json) =>
       writes.run(() => {
         const done = texts.restate(place, json);
-        connection.committed(name, false);
+        connection.committed(name, false, json.length);
         return done;
       }),
 

@@ -78,6 +78,7 @@ const fileErrors: Readonly<Record<string, readonly ['ReadOnly' | 'Full' | 'Unava
   EROFS: ['ReadOnly', 'it is on a file system mounted read-only'],
   ENOSPC: ['Full', 'there is no room left on the disk; free some, then try again'],
   EISDIR: ['Unavailable', 'a directory is in its place; give the path of a file'],
+  EEXIST: ['Unavailable', 'its path leads through a file; give a path whose parents are directories'],
   ENOTDIR: ['Unavailable', 'its path leads through a file; give a path whose parents are directories'],
 };
 
@@ -114,7 +115,8 @@ export interface ConnectOptions {
   readonly synchronous: Synchronous;
   /** How long a statement may wait inside SQLite for a lock: 0 on the main thread, which must not wait at all. */
   readonly waitMs: number;
-  readonly readOnly?: boolean;
+  /** The file does not grow beyond this. */
+  readonly largestFileBytes?: number | undefined;
 }
 
 /**
@@ -122,19 +124,21 @@ export interface ConnectOptions {
  * throws, SQLITE_BUSY included when several processes make the file at the same moment.
  */
 export function connect(options: ConnectOptions): DatabaseSync {
-  const db = new DatabaseSync(options.file, { timeout: options.waitMs, readOnly: options.readOnly ?? false });
+  const db = new DatabaseSync(options.file, { timeout: options.waitMs });
   try {
-    if (options.readOnly !== true) {
-      const mode = prepare<[string]>(db, 'PRAGMA journal_mode = WAL').get()?.[0];
-      if (mode !== 'wal') {
-        throw new StoreError(
-          'Unavailable',
-          `database ${options.file}: its file system cannot do WAL mode; use a local disk`,
-        );
-      }
-      db.exec(`PRAGMA synchronous = ${options.synchronous}; PRAGMA wal_autocheckpoint = 0; PRAGMA foreign_keys = OFF`);
+    const mode = prepare<[string]>(db, 'PRAGMA journal_mode = WAL').get()?.[0];
+    if (mode !== 'wal') {
+      throw new StoreError(
+        'Unavailable',
+        `database ${options.file}: its file system cannot do WAL mode; use a local disk`,
+      );
     }
-    db.exec('PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF');
+    db.exec(`PRAGMA synchronous = ${options.synchronous}; PRAGMA wal_autocheckpoint = 0;
+      PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF`);
+    if (options.largestFileBytes !== undefined) {
+      const [pageSize = 4096] = prepare<[number]>(db, 'PRAGMA page_size').get() ?? [];
+      db.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.largestFileBytes / pageSize))}`);
+    }
     return db;
   } catch (error) {
     db.close();

@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Engine, EngineContainer, Layout, Limits } from '../engine.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Engine, Layout, Limits } from '../engine.ts';
 import { StoreError } from '../errors.ts';
 import { createBackground } from './background.ts';
 import { type Connection, openContainer, type Upkeep } from './container.ts';
 import {
+  type ConnectOptions,
   checkLength,
   connect,
   prepare,
@@ -18,7 +20,7 @@ import {
   transactions,
 } from './database.ts';
 import { closedError } from './errors.ts';
-import { createLine } from './line.ts';
+import { createLine, type Observe } from './line.ts';
 import { createQueries, smallContainer } from './queries.ts';
 import { applyLayout, hasContainer, hasLayout, isPrepared, makeStoreTables } from './schema.ts';
 import { startUpkeep } from './upkeep.ts';
@@ -36,10 +38,12 @@ export interface SqliteOptions {
   readonly historySeconds?: number;
   /** How long a call keeps trying while another process has the file locked; 10 seconds when left out. */
   readonly patienceSeconds?: number;
+  /** The file does not grow beyond this: writes that need more room fail with Full. Left out: up to the disk. */
+  readonly largestFileBytes?: number;
   /** Epoch milliseconds; for tests of clocks that jump. */
   readonly clock?: () => number;
-  /** Told the length of every stretch of synchronous work on the main thread. */
-  readonly observe?: (milliseconds: number) => void;
+  /** Told of every stretch of synchronous work on the main thread. */
+  readonly observe?: Observe;
 }
 
 export const sqliteLimits: Limits = { documentBytes: 2 << 20, batchOperations: 100, batchBytes: 4 << 20 };
@@ -61,37 +65,53 @@ export async function openSqliteEngine(options: SqliteOptions = {}): Promise<Eng
   };
 }
 
+/** A connection to a file that has the store's own tables. */
+function connectPrepared(options: ConnectOptions): DatabaseSync {
+  const { file } = options;
+  checkLength(file);
+  const db = connect(options);
+  try {
+    if (!isPrepared(db, file)) transactions(db)(() => makeStoreTables(db));
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
 async function openFile(file: string, options: SqliteOptions): Promise<Engine> {
   const {
     clock = Date.now,
     synchronous = 'NORMAL',
     historySeconds = daySeconds,
     patienceSeconds = 10,
+    largestFileBytes,
     observe,
   } = options;
   const lineOptions = { file, patienceMs: patienceSeconds * 1000, observe };
   const writes = createLine(lineOptions);
   const reads = createLine(lineOptions);
-  const background = createBackground({ file, synchronous });
+  const background = createBackground({ file, synchronous, largestFileBytes });
 
   await prepareFile(file);
-  if (sizeOf(`${file}-wal`) > longLogBytes) await background.start();
-  const db = await writes.run(() => {
-    checkLength(file);
-    const connected = connect({ file, synchronous, waitMs: 0 });
-    try {
-      if (!isPrepared(connected, file)) transactions(connected)(() => makeStoreTables(connected));
-      return connected;
-    } catch (error) {
-      connected.close();
-      throw error;
-    }
+  const open = async (): Promise<DatabaseSync> => {
+    if (sizeOf(`${file}-wal`) > longLogBytes) await background.start();
+    return writes.run(() => connectPrepared({ file, synchronous, waitMs: 0, largestFileBytes }));
+  };
+  const db = await open().catch(async (error: unknown) => {
+    await background.close();
+    throw error;
   });
 
   const transaction = transactions(db);
   const wakes = createWakes(db, file);
-  const containers: (EngineContainer & Upkeep)[] = [];
-  const upkeep = startUpkeep({ file, background, historyMs: historySeconds * 1000, containers: () => containers });
+  const containers = new Map<string, Upkeep>();
+  const upkeep = startUpkeep({
+    file,
+    background,
+    historyMs: historySeconds * 1000,
+    containers: () => [...containers.values()],
+  });
   const connection: Connection = {
     db,
     reads,
@@ -101,8 +121,8 @@ async function openFile(file: string, options: SqliteOptions): Promise<Engine> {
     queries: createQueries(db),
     background,
     clock,
-    committed(container, showsInFeed, wasLarge = false) {
-      upkeep.wrote(wasLarge);
+    committed(container, showsInFeed, characters = 0) {
+      upkeep.wrote(characters);
       if (showsInFeed) wakes.committed(container);
     },
     subscribe: (container, wake) => wakes.subscribe(container, wake),
@@ -142,7 +162,7 @@ async function openFile(file: string, options: SqliteOptions): Promise<Engine> {
     async open(layout) {
       await bringUpToDate(layout);
       const container = await reads.run(() => openContainer(connection, layout));
-      containers.push(container);
+      containers.set(layout.name, container);
       return container;
     },
     async secret(name) {
@@ -156,9 +176,11 @@ async function openFile(file: string, options: SqliteOptions): Promise<Engine> {
     // Takes the write lock and gives it back: a file that is gone, read-only or locked for long shows here.
     ping: () =>
       writes.run(() => {
-        if (sizeOf(file) === 0) throw new StoreError('Unavailable', `database ${file}: the file was removed`);
         ask.begin.run();
         ask.rollback.run();
+        if (sizeOf(file) === 0) {
+          throw new StoreError('Unavailable', `database ${file}: the file was removed; restart this process`);
+        }
       }),
     close: () => (closing ??= close()),
   };

@@ -35,7 +35,10 @@ const meanings = new Map<number, readonly [StoreErrorCode, string]>([
   [resultCode.corrupt, ['Corrupt', damaged('it is damaged')]],
   [resultCode.notADatabase, ['Corrupt', damaged('it is not a database')]],
   [resultCode.full, ['Full', 'there is no room left on the disk; nothing was written; free some, then try again']],
-  [resultCode.cantOpen, ['Unavailable', 'it cannot be opened; check that it is a file, its owner, and its mode']],
+  [
+    resultCode.cantOpen,
+    ['ReadOnly', 'its -wal and -shm files cannot be made beside it; check the mode and the mount of its directory'],
+  ],
   [resultCode.schema, ['Busy', 'its tables were changed meanwhile; trying again is safe']],
   [resultCode.tooBig, ['TooLarge', 'a value is over the size that SQLite takes']],
 ]);
@@ -70,6 +73,10 @@ export function storeError(error: unknown, file: string): StoreError {
     return /database is not open|statement has been finalized/.test(message)
       ? closedError(file)
       : new StoreError('Unavailable', `database ${file}: ${message}`, { cause: error });
+  }
+  if ((code & 0xff) === resultCode.error && /no such (table|column)/.test(message)) {
+    const changed = 'its tables were changed by another version of this program; restart this process';
+    return new StoreError('Unavailable', `database ${file}: ${changed} (${message})`, { cause: error });
   }
   const [meaning, advice] = extendedOf.get(code) ??
     meanings.get(code & 0xff) ?? ['Invalid', 'SQLite refused the statement'];

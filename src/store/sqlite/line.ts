@@ -7,9 +7,11 @@ export interface LineOptions {
   readonly file: string;
   /** How long a call keeps asking a locked database before it fails with Busy. */
   readonly patienceMs: number;
-  /** Told how long each attempt took. */
-  readonly observe?: ((milliseconds: number) => void) | undefined;
+  readonly observe?: Observe | undefined;
 }
+
+/** Told how long each attempt took, and how much of that the thread was computing rather than waiting its turn. */
+export type Observe = (milliseconds: number, processorMilliseconds: number) => void;
 
 /** Calls waiting for the database, first come first served. Errors come out as StoreError. */
 export interface Line {
@@ -54,10 +56,12 @@ export function createLine(options: LineOptions): Line {
   function timed<T>(attempt: () => T): T {
     if (observe === undefined) return attempt();
     const start = performance.now();
+    const processor = process.threadCpuUsage();
     try {
       return attempt();
     } finally {
-      observe(performance.now() - start);
+      const { user, system } = process.threadCpuUsage(processor);
+      observe(performance.now() - start, (user + system) / 1000);
     }
   }
 

@@ -4,12 +4,10 @@ import { stat } from 'node:fs/promises';
 import type { Background } from './background.ts';
 import type { Upkeep } from './container.ts';
 
-/** A log longer than this is copied into the database file. */
-const checkpointBytes = 4 << 20;
-/** A log longer than this is emptied as well, which keeps writers out for a moment. It comes to that under constant writing. */
-const truncateBytes = 32 << 20;
-/** After so many transactions of this process the length of the log is looked at. */
-const commitsPerLook = 32;
+/** After about so much writing, the log is copied into the database file; an idle store empties a log longer than this. */
+const checkpointBytes = 8 << 20;
+/** About what a transaction adds to the log besides its texts, which it holds twice: the pages it touches. */
+const pagesPerCommitBytes = 24 << 10;
 
 const pauseMs = 10;
 const restMs = 1_000;
@@ -22,8 +20,8 @@ export interface UpkeepOptions {
 }
 
 export interface Housekeeper {
-  /** This process committed a transaction. */
-  wrote(wasLarge: boolean): void;
+  /** This process committed a transaction of about so many characters. */
+  wrote(characters: number): void;
   /** Resolves when the step under way is done. */
   stop(): Promise<void>;
 }
@@ -31,7 +29,7 @@ export interface Housekeeper {
 export function startUpkeep(options: UpkeepOptions): Housekeeper {
   const { background } = options;
   let stopped = false;
-  let commits = 0;
+  let writtenBytes = 0;
   let wroteLately = false;
   let checkpointing: Promise<void> | undefined;
   let round: Promise<void> = Promise.resolve();
@@ -44,15 +42,9 @@ export function startUpkeep(options: UpkeepOptions): Housekeeper {
     );
   }
 
-  async function checkpoint(idle: boolean): Promise<void> {
-    const size = await logBytes();
-    if (stopped || size < checkpointBytes) return;
-    await background.checkpoint(idle || size >= truncateBytes);
-  }
-
   /** One at a time; a failure is left to the next. */
-  function keepLogShort(idle: boolean): Promise<void> {
-    checkpointing ??= checkpoint(idle)
+  function keepLogShort(checkpoint: () => Promise<void>): Promise<void> {
+    checkpointing ??= checkpoint()
       .catch(() => undefined)
       .finally(() => {
         checkpointing = undefined;
@@ -67,7 +59,8 @@ export function startUpkeep(options: UpkeepOptions): Housekeeper {
       more = (await container.sweepExpired()) || more;
       more = (await container.trimHistory(options.historyMs)) || more;
     }
-    if (!wroteLately) await keepLogShort(true);
+    // Whoever wrote it: this process, another, or one that was killed.
+    if (!wroteLately && (await logBytes()) > checkpointBytes) await keepLogShort(() => background.checkpoint('empty'));
     wroteLately = false;
     return more;
   }
@@ -81,10 +74,12 @@ export function startUpkeep(options: UpkeepOptions): Housekeeper {
   }
 
   return {
-    wrote(wasLarge) {
+    wrote(characters) {
       wroteLately = true;
-      commits++;
-      if ((wasLarge || commits % commitsPerLook === 0) && !stopped) void keepLogShort(false);
+      writtenBytes += pagesPerCommitBytes + 2 * characters;
+      if (writtenBytes < checkpointBytes || checkpointing !== undefined || stopped) return;
+      writtenBytes = 0;
+      void keepLogShort(() => background.checkpoint('reuse'));
     },
     async stop() {
       stopped = true;

@@ -11,6 +11,12 @@ export interface Wakes {
   close(): void;
 }
 
+/**
+ * When to look after the log has changed. A commit becomes visible a little after its last byte is in the log, without the
+ * file changing again: when the disk is waited for in between (synchronous FULL), quite a little.
+ */
+const looksAfterMs = [1, 5, 25, 100, 400];
+
 export function createWakes(db: DatabaseSync, file: string): Wakes {
   const listeners = new Map<string, Set<() => void>>();
   const dataVersion = prepare<[number]>(db, 'PRAGMA data_version');
@@ -19,6 +25,8 @@ export function createWakes(db: DatabaseSync, file: string): Wakes {
   let seenVersion = 0;
   let looking = false;
   let watcher: FSWatcher | undefined;
+  let laterLook: NodeJS.Timeout | undefined;
+  let looksDone = 0;
 
   function callDue(): void {
     dueSoon = false;
@@ -51,14 +59,29 @@ export function createWakes(db: DatabaseSync, file: string): Wakes {
     for (const container of listeners.keys()) wakeSoon(container);
   }
 
+  function lookLater(): void {
+    const delay = looksAfterMs[looksDone];
+    if (delay === undefined) return;
+    laterLook = setTimeout(() => {
+      laterLook = undefined;
+      looksDone++;
+      look();
+      lookLater();
+    }, delay).unref();
+  }
+
+  function logChanged(): void {
+    looksDone = 0;
+    if (laterLook === undefined) lookLater();
+    if (looking) return;
+    looking = true;
+    setImmediate(look);
+  }
+
   function startWatching(): void {
     try {
       seenVersion = dataVersion.get()?.[0] ?? 0;
-      watcher = watch(`${file}-wal`, { persistent: false }, () => {
-        if (looking) return;
-        looking = true;
-        setImmediate(look);
-      });
+      watcher = watch(`${file}-wal`, { persistent: false }, logChanged);
       // Without the watch, commits of other processes are found by the feed's polling.
       watcher.on('error', stopWatching);
     } catch {
@@ -69,6 +92,8 @@ export function createWakes(db: DatabaseSync, file: string): Wakes {
   function stopWatching(): void {
     watcher?.close();
     watcher = undefined;
+    clearTimeout(laterLook);
+    laterLook = undefined;
   }
 
   return {

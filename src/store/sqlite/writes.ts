@@ -34,10 +34,10 @@ export const shortWriteBytes = 256 << 10;
 
 const sweptAtOnce = 100;
 
-export function isShort(writes: readonly Write[]): boolean {
+export function charactersOf(writes: readonly Write[]): number {
   let characters = 0;
   for (const write of writes) if ('json' in write) characters += write.json.length;
-  return characters <= shortWriteBytes;
+  return characters;
 }
 
 export interface WriterOptions {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { createOperation, newOperation, operationTtlSeconds } from './operation.ts';
+import type { Document } from '../store/store.ts';
+import {
+  advanceOperation,
+  createOperation,
+  newOperation,
+  type OperationDocument,
+  operationTtlSeconds,
+} from './operation.ts';
 import {
   armCaller,
   defaultSubscriptions,
@@ -9,6 +16,7 @@ import {
   finish,
   groupPath,
   subscriptionId,
+  tenantId,
 } from './testing/demo-provider.ts';
 import { type DemoStore, demoStore } from './testing/demo-store.ts';
 
@@ -128,6 +136,18 @@ describe('an asynchronous operation', () => {
     assert.deepEqual((await get(status)).json(), before);
   });
 
+  it('stays ended when the late writer had read it before', async () => {
+    const { id } = await started('raced');
+    const key = { partition: subscriptionId, id: `operation:${id}` };
+    const stored = (await store.container.read(key)) as Document<OperationDocument>;
+    const end = advanceOperation(stored, { status: 'Succeeded' }, new Date());
+    const late = advanceOperation(stored, { status: 'Provisioning' }, new Date());
+    assert.ok(end && late);
+    await store.container.batch(subscriptionId, [end]);
+    await assert.rejects(store.container.batch(subscriptionId, [late]), { code: 'Changed' });
+    assert.equal((await store.container.read(key))?.body.documentType, 'operation');
+  });
+
   it('is seen only by the subscription, tenant and client that started it; to others it is not there', async () => {
     const { status, result } = await started('private');
     const others = [
@@ -150,6 +170,13 @@ describe('an asynchronous operation', () => {
     assert.equal((await get(result)).statusCode, 202);
   });
 
+  it('can be followed by a caller that is not ARM, whose tenant is the subscription’s', async () => {
+    const payload = { location: 'westeurope', properties: { size: 1 } };
+    const answer = await app.inject({ method: 'PUT', url: `${widgets}/direct${version}`, payload });
+    assert.equal(answer.statusCode, 201);
+    assert.equal((await get(local(answer.headers['azure-asyncoperation']), {})).statusCode, 200);
+  });
+
   it('that the service started itself is nobody’s to see', async () => {
     const given = { request: 'Delete', status: 'Deleting', subscriptionId, location: 'westeurope', resourceId: '/x' };
     const operation = newOperation(undefined, given, new Date());
@@ -160,11 +187,11 @@ describe('an asynchronous operation', () => {
 
   it('can be followed to its end when the subscription is gone', async () => {
     const { status } = await started('orphan');
-    subscriptions.set(subscriptionId, { state: 'Deleted' });
+    subscriptions.set(subscriptionId, { state: 'Deleted', tenantId });
     try {
       assert.equal((await get(status)).statusCode, 200);
     } finally {
-      subscriptions.set(subscriptionId, { state: 'Registered' });
+      subscriptions.set(subscriptionId, { state: 'Registered', tenantId });
     }
   });
 
