@@ -1,7 +1,7 @@
 // What the server needs to know to serve a resource. Built-ins are data in this folder, one file per group; custom resources
 // make theirs from a CustomResourceDefinition. The verbs in registry/ work on any of them.
 
-import type { KubeObject } from '../object.ts';
+import type { JsonObject, KubeObject } from '../object.ts';
 import type { StorageType } from '../objects/objects.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { Schema } from '../schema/schema.ts';
@@ -21,27 +21,48 @@ export interface Column {
 
 /** What is particular to a type. Every function may change `object` in place where it says so; none waits. */
 export interface Strategy {
+  /**
+   * Reads a parsed body as the server's decoder does: refuses wrong types (StatusError 400), drops what the type does not have
+   * and names it (`spec.foo`) for field validation. Gives a new object; apiVersion and kind are set. Runs before everything else,
+   * on create and on the outcome of every update and patch.
+   */
+  readonly decode?: (body: JsonObject) => { readonly object: KubeObject; readonly unknown: readonly string[] };
   /** Fills what the schema's defaults cannot say. Changes the object. */
   readonly defaults?: (object: KubeObject) => void;
   /** Sets what the server owns on create (status cleared, cluster IP …). Changes the object. */
   readonly prepareCreate?: (object: KubeObject, context: RequestContext) => void;
   /** Keeps what this verb may not change (status on a main-resource update). Changes the object. */
   readonly prepareUpdate?: (object: KubeObject, old: KubeObject, context: RequestContext) => void;
+  /** All checks of a create, those of metadata and name included. */
   readonly validate?: (object: KubeObject) => FieldError[];
+  /** All checks of an update, those of `validate` included where the server makes them. Left out: `validate`. */
   readonly validateUpdate?: (object: KubeObject, old: KubeObject) => FieldError[];
   readonly warnings?: (object: KubeObject) => string[];
   /** What field selectors may ask beside metadata.name and metadata.namespace. */
   readonly fields?: (object: KubeObject) => Record<string, string>;
   /** Seconds of grace a delete gives, from the object and the options asked for; undefined removes at once. */
   readonly grace?: (object: KubeObject, asked: number | undefined) => number | undefined;
-  /** Whether metadata.generation grows: compares what the user wants. Left out: spec (or everything but metadata and status). */
-  readonly generation?: (object: KubeObject, old: KubeObject) => boolean;
+  /**
+   * Whether metadata.generation grows: compares what the user wants. Left out: spec (or everything but metadata and status).
+   * False: the type's objects have no generation at all (config maps, roles …).
+   */
+  readonly generation?: false | ((object: KubeObject, old: KubeObject) => boolean);
   readonly nameRule?: (name: string, prefix: boolean) => string[];
 }
 
-/** `status` and `scale` are generic; others are handled by a function of their own. */
+/**
+ * `status` is another way to update the same object: its prepareUpdate keeps what that way may not change (status, but also a
+ * CSR's approval or a namespace's finalize). `scale` is generic; others are handled by a function of their own.
+ */
 export type Subresource =
-  | { readonly kind: 'status'; readonly prepareUpdate?: Strategy['prepareUpdate'] }
+  | {
+      readonly kind: 'status';
+      /** Left out: get, patch, update. */
+      readonly verbs?: readonly Verb[];
+      readonly prepareUpdate?: Strategy['prepareUpdate'];
+      /** Left out: that of the strategy. */
+      readonly validateUpdate?: Strategy['validateUpdate'];
+    }
   | {
       readonly kind: 'scale';
       readonly specReplicas: string;
