@@ -1,0 +1,92 @@
+// How this folder writes its types down: what differs from the usual is said, the rest is derived.
+import type { KubeObject } from '../object.ts';
+import { schemaOfKind } from '../schema/definitions.ts';
+import type { Schema } from '../schema/schema.ts';
+import type { Column, ResourceType, Strategy, Subresource, Verb } from './resource-type.ts';
+
+export const everyVerb: readonly Verb[] = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+];
+
+export interface Declaration {
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  /** Left out: the kind in lower case. */
+  readonly singular?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly verbs?: readonly Verb[];
+  readonly subresources?: Readonly<Record<string, Subresource>>;
+  readonly storage?: string;
+  readonly columns?: readonly Column[];
+  readonly strategy?: Strategy;
+  readonly convert?: ResourceType['convert'];
+}
+
+/** A built-in type of version v1 of a group. Its schema is read when first asked for. */
+export function declare(group: string, declaration: Declaration): ResourceType {
+  const { kind, plural, namespaced } = declaration;
+  let schema: Schema | undefined;
+  return {
+    group,
+    version: 'v1',
+    kind,
+    listKind: `${kind}List`,
+    plural,
+    singular: declaration.singular ?? kind.toLowerCase(),
+    shortNames: declaration.shortNames ?? [],
+    categories: declaration.categories ?? [],
+    namespaced,
+    verbs: declaration.verbs ?? everyVerb,
+    subresources: declaration.subresources ?? {},
+    storage: declaration.storage ?? `${group}/${plural}`,
+    storageVersion: 'v1',
+    get schema(): Schema {
+      schema ??= schemaOfKind(group, 'v1', kind);
+      if (!schema) throw new Error(`no schema is known for ${kind} of ${group || 'core'}/v1`);
+      return schema;
+    },
+    columns: declaration.columns ?? [],
+    strategy: declaration.strategy ?? {},
+    ...(declaration.convert ? { convert: declaration.convert } : {}),
+  };
+}
+
+/** A subresource served by a function of its own. */
+export const action = (
+  verbs: readonly Verb[],
+  kind: string,
+  group = '',
+  version = group ? 'v1' : 'v1',
+): Subresource => ({ kind: 'action', verbs, request: { group, version, kind } });
+
+/** The status subresource: everything but status, and the metadata that the user owns, stays as it was. */
+export const status: Subresource = {
+  kind: 'status',
+  prepareUpdate: (object: KubeObject, old: KubeObject): void => {
+    for (const member of Object.keys(object)) {
+      if (!['apiVersion', 'kind', 'metadata', 'status'].includes(member)) delete object[member];
+    }
+    for (const [member, value] of Object.entries(old)) {
+      if (!['apiVersion', 'kind', 'metadata', 'status'].includes(member)) object[member] = value;
+    }
+  },
+};
+
+export const scale: Subresource = {
+  kind: 'scale',
+  specReplicas: '.spec.replicas',
+  statusReplicas: '.status.replicas',
+  selector: '.status.selector',
+};
+
+/** Kinds that are asked, not kept: reviews. */
+export const createOnly: readonly Verb[] = ['create'];
