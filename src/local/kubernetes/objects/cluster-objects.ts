@@ -9,9 +9,9 @@ import { SortedEntries } from './sorted-entries.ts';
 /** What a cluster needs of its host. */
 export interface Surroundings {
   commit<T>(cluster: ClusterObjects, work: (transaction: Transaction) => T): Promise<T>;
-  /** The kept entries of a type. */
-  load(cluster: ClusterObjects, type: StorageType): Iterable<StoredEntry>;
-  /** Types that the database may have objects of. */
+  /** Some kept entries of a type after a namespace and name; none at the end. */
+  load(cluster: ClusterObjects, type: StorageType, after: readonly [string, string]): readonly StoredEntry[];
+  /** Types that the database has objects of. */
   types(cluster: ClusterObjects): Iterable<StorageType>;
   /** Calls a listener, whatever it throws. */
   tell(listener: (change: Change) => void, change: Change): void;
@@ -100,13 +100,21 @@ export class ClusterObjects implements Objects {
   /** The shelf of a type with everything in it. */
   shelf(type: StorageType): Shelf {
     const shelf = this.#shelfAsIs(type);
-    if (shelf.loaded) return shelf;
-    for (const entry of this.#surroundings.load(this, type)) {
-      shelf.entries.set(entry);
-      if (entry.owners) this.#reindex(undefined, entry);
-    }
-    shelf.loaded = true;
+    while (shelf.loaded !== 'all') this.#loadMore(shelf, shelf.loaded);
     return shelf;
+  }
+
+  /** Brings in everything step by step, pausing in between. Who asks meanwhile gets what is asked for, loaded at once. */
+  async load(pause: () => Promise<void>): Promise<void> {
+    if (this.#allLoaded) return;
+    for (const type of this.#surroundings.types(this)) {
+      const shelf = this.#shelfAsIs(type);
+      while (shelf.loaded !== 'all') {
+        this.#loadMore(shelf, shelf.loaded);
+        await pause();
+      }
+    }
+    this.#nothingLeft();
   }
 
   /** Makes the change in memory. */
@@ -156,7 +164,7 @@ export class ClusterObjects implements Objects {
       type,
       entries: new SortedEntries(),
       past: newPast(this.#floor),
-      loaded: this.#allLoaded,
+      loaded: this.#allLoaded ? 'all' : ['', ''],
       watchers: undefined,
     };
     this.#shelves ??= new Map();
@@ -167,8 +175,22 @@ export class ClusterObjects implements Objects {
   #loadAll(): void {
     if (this.#allLoaded) return;
     for (const type of this.#surroundings.types(this)) this.shelf(type);
-    for (const shelf of this.#shelves?.values() ?? []) shelf.loaded = true;
+    this.#nothingLeft();
+  }
+
+  #nothingLeft(): void {
+    for (const shelf of this.#shelves?.values() ?? []) shelf.loaded = 'all';
     this.#allLoaded = true;
+  }
+
+  #loadMore(shelf: Shelf, after: readonly [string, string]): void {
+    const entries = this.removed ? [] : this.#surroundings.load(this, shelf.type, after);
+    for (const entry of entries) {
+      shelf.entries.set(entry);
+      if (entry.owners) this.#reindex(undefined, entry);
+    }
+    const last = entries.at(-1);
+    shelf.loaded = last ? [last.namespace, last.name] : 'all';
   }
 
   #reindex(before: Entry | undefined, after: Entry | undefined): void {

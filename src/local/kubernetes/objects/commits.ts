@@ -59,9 +59,17 @@ export function createCommits({ keep, history, onSlow }: CommitsOptions): Commit
   function flush(): void {
     const started = performance.now();
     scheduled = false;
-    if (keep && !keep.begin()) {
-      scheduled = true;
-      setTimeout(flush, busyPauseMs);
+    try {
+      if (keep && !keep.begin()) {
+        scheduled = true;
+        setTimeout(flush, busyPauseMs);
+        return;
+      }
+    } catch (error) {
+      const refused = waiting;
+      waiting = [];
+      for (const job of refused) job.reject(error);
+      after(started, refused.length, 0);
       return;
     }
     const jobs = waiting;
@@ -78,6 +86,7 @@ export function createCommits({ keep, history, onSlow }: CommitsOptions): Commit
       keep?.end(written);
     } catch (error) {
       takeBack(written, 0);
+      // Those that threw as well: they may have seen what did not come to be.
       for (const job of done) job.reject(error);
       after(started, done.length, 0);
       return;

@@ -74,8 +74,11 @@ export interface Objects {
 
 /** All clusters of this process. */
 export interface ObjectHost {
+  /** What the cluster holds comes into memory when it is asked for, type by type, which blocks for as long as it takes. */
   open(cluster: string): Objects;
-  /** Forgets a cluster and all it holds. */
+  /** Opens a cluster and brings all it holds into memory in short steps. Worth it for large ones. */
+  load(cluster: string): Promise<Objects>;
+  /** Forgets a cluster and all it holds. Settles when the last of it is deleted; it is gone for everybody before that. */
   remove(cluster: string): Promise<void>;
   clusters(): readonly string[];
   close(): Promise<void>;

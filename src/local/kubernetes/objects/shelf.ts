@@ -8,8 +8,8 @@ export interface Shelf {
   readonly type: StorageType;
   readonly entries: SortedEntries;
   readonly past: Past;
-  /** What is in the database is in `entries` as well. */
-  loaded: boolean;
+  /** How far `entries` has what is in the database: up to this namespace and name, or `all` of it. */
+  loaded: 'all' | readonly [namespace: string, name: string];
   watchers: Set<Watcher> | undefined;
 }
 
