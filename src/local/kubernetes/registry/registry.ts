@@ -11,6 +11,15 @@ export interface ObjectName {
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 
+export interface PatchRequest {
+  readonly type: PatchType;
+  /** The parsed body. */
+  readonly body: unknown;
+  readonly force?: boolean;
+  /** Members that the body's text names twice, for field validation. */
+  readonly duplicates?: readonly string[];
+}
+
 export interface DeleteOptions {
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
@@ -44,6 +53,15 @@ export interface WatchQuery extends Selectors {
   readonly resourceVersionMatch?: string;
   readonly allowBookmarks: boolean;
   readonly sendInitialEvents: boolean;
+  /** Whether sendInitialEvents was given at all. */
+  readonly initialEventsAsked?: boolean;
+}
+
+export interface WatchSink {
+  /** A change as this watcher must see it, after selectors. `initial` ones tell what there was when the watch began. */
+  event(change: Change, initial: boolean): void;
+  /** It has seen everything up to this revision. */
+  bookmark(revision: number, initialEventsEnd: boolean): void;
 }
 
 /** A written object, and whether it is new. An entry with revision 0 is a dry run's. */
@@ -56,13 +74,7 @@ export interface Written {
 export interface Registry {
   get(context: RequestContext, type: ResourceType, name: ObjectName): Entry;
   list(context: RequestContext, type: ResourceType, query: ListQuery): ObjectList;
-  /** `event` gets changes as this watcher must see them, after selectors; `bookmark` a revision it has seen everything up to. */
-  watch(
-    context: RequestContext,
-    type: ResourceType,
-    query: WatchQuery,
-    sink: { event(change: Change): void; bookmark(revision: number, initialEventsEnd: boolean): void },
-  ): () => void;
+  watch(context: RequestContext, type: ResourceType, query: WatchQuery, sink: WatchSink): () => void;
   create(context: RequestContext, type: ResourceType, namespace: string, object: KubeObject): Promise<Written>;
   update(
     context: RequestContext,
@@ -75,7 +87,7 @@ export interface Registry {
     context: RequestContext,
     type: ResourceType,
     name: ObjectName,
-    patch: { readonly type: PatchType; readonly body: unknown; readonly force?: boolean },
+    patch: PatchRequest,
     subresource?: string,
   ): Promise<Written>;
   /** The last state; `gone` when it was removed, false when finalizers or grace keep it. */

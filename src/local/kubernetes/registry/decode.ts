@@ -1,0 +1,41 @@
+// From a parsed body to an object of its type: what the type does not know is dropped, and told or refused as asked.
+import type { JsonObject, KubeObject } from '../object.ts';
+import type { RequestContext } from '../request-context.ts';
+import { badRequest } from '../status.ts';
+import type { ResourceType } from '../types/resource-type.ts';
+import { apiVersionOf } from './served.ts';
+
+export interface Decoded {
+  readonly object: KubeObject;
+  /** Such as `unknown field "spec.foo"`. */
+  readonly complaints: readonly string[];
+}
+
+/** Reads a body. Refuses wrong types with 400. `duplicates` are complaints about its text. */
+export function decode(type: ResourceType, body: JsonObject, duplicates: readonly string[] = []): Decoded {
+  const read = type.strategy.decode?.(body);
+  const object = read?.object ?? plain(type, body);
+  if (!read || read.unknown.length === 0) return { object, complaints: duplicates };
+  return { object, complaints: [...duplicates, ...read.unknown.map((path) => `unknown field "${path}"`)] };
+}
+
+function plain(type: ResourceType, body: JsonObject): KubeObject {
+  const { metadata } = body;
+  if (metadata !== undefined && metadata !== null && (typeof metadata !== 'object' || Array.isArray(metadata))) {
+    throw badRequest(
+      `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: json: cannot unmarshal ${Array.isArray(metadata) ? 'array' : typeof metadata} into Go struct field ${type.kind}.metadata of type v1.ObjectMeta`,
+    );
+  }
+  return { ...body, apiVersion: apiVersionOf(type), kind: type.kind, metadata: { ...metadata } } as KubeObject;
+}
+
+/** Refuses or tells what was wrong with a body's fields, as `fieldValidation` asks. */
+export function reportComplaints(context: RequestContext, type: ResourceType, complaints: readonly string[]): void {
+  if (complaints.length === 0 || context.fieldValidation === 'Ignore') return;
+  if (context.fieldValidation === 'Strict') {
+    throw badRequest(
+      `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: strict decoding error: ${complaints.join(', ')}`,
+    );
+  }
+  for (const complaint of complaints) context.warn(complaint);
+}

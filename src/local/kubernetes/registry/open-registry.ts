@@ -1,0 +1,160 @@
+// The verbs over one cluster's objects.
+import type { JsonObject, KubeObject } from '../object.ts';
+import type { Entry, Objects } from '../objects/objects.ts';
+import type { RequestContext } from '../request-context.ts';
+import { schemaOfKind } from '../schema/definitions.ts';
+import { methodNotAllowed, notFound, StatusError } from '../status.ts';
+import type { ResourceType } from '../types/resource-type.ts';
+import type { AdmissionPlugin } from './admission.ts';
+import { deleteObject } from './deletion.ts';
+import { generatedName } from './generated-name.ts';
+import { list } from './list.ts';
+import { applied, checkName, checkNamespaceOf, patched, readPatched } from './patch.ts';
+import type { DeleteOptions, ListQuery, ObjectName, PatchRequest, Registry, Written } from './registry.ts';
+import { applyScale, type ScaleResource, scaleOf } from './scale.ts';
+import { watch } from './watch.ts';
+import { write } from './write.ts';
+
+/** How often the server chooses another name when the one it generated is taken. */
+const nameAttempts = 8;
+
+const copyOf = (object: KubeObject): KubeObject => structuredClone(object);
+
+function scaleResource(type: ResourceType, subresource: string): ScaleResource | undefined {
+  const found = type.subresources[subresource];
+  return found?.kind === 'scale' ? found : undefined;
+}
+
+/** `plugins` is read at every write, so that others may come and go. */
+export function openRegistry(objects: Objects, plugins: () => readonly AdmissionPlugin[]): Registry {
+  const read = (type: ResourceType, { namespace, name }: ObjectName): Entry => {
+    const entry = objects.get(type.storage, namespace, name);
+    if (!entry) throw notFound({ group: type.group, resource: type.plural }, name);
+    return entry;
+  };
+
+  async function create(
+    context: RequestContext,
+    type: ResourceType,
+    namespace: string,
+    object: KubeObject,
+  ): Promise<Written> {
+    checkNamespaceOf(object.metadata, type.namespaced ? namespace : '');
+    const { name = '', generateName = '' } = object.metadata;
+    const generates = name === '' && generateName !== '';
+    for (let attempt = 1; ; attempt += 1) {
+      const chosen = generates ? generatedName(generateName) : name;
+      try {
+        return await write(objects, {
+          context,
+          type,
+          name: { namespace: type.namespaced ? namespace : '', name: chosen },
+          subresource: '',
+          plugins: plugins(),
+          mode: 'create',
+          wanted: () => (generates ? copyOf(object) : object),
+        });
+      } catch (error) {
+        const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists';
+        if (!generates || !taken || attempt >= nameAttempts) throw error;
+      }
+    }
+  }
+
+  async function update(
+    context: RequestContext,
+    type: ResourceType,
+    name: ObjectName,
+    object: KubeObject,
+    subresource = '',
+  ): Promise<Written> {
+    const scale = scaleResource(type, subresource);
+    if (!scale) checkName(object, name);
+    const chain = plugins();
+    let first = true;
+    return write(objects, {
+      context,
+      type,
+      name,
+      subresource,
+      plugins: chain,
+      mode: 'update',
+      ...(scale ? { patch: true } : {}),
+      wanted(live) {
+        if (scale && live) return applyScale(scale, type, live, object);
+        const wanted = first && !chain.some((plugin) => plugin.waits) ? object : copyOf(object);
+        first = false;
+        return wanted;
+      },
+    });
+  }
+
+  async function patch(
+    context: RequestContext,
+    type: ResourceType,
+    name: ObjectName,
+    request: PatchRequest,
+    subresource = '',
+  ): Promise<Written> {
+    const scale = scaleResource(type, subresource);
+    if (request.type === 'apply' && !scale) {
+      return write(objects, {
+        context,
+        type,
+        name,
+        subresource,
+        plugins: plugins(),
+        mode: 'apply',
+        tracks: true,
+        patch: true,
+        wanted: (live) => applied(context, type, name, live, request, subresource),
+      });
+    }
+    return write(objects, {
+      context,
+      type,
+      name,
+      subresource,
+      plugins: plugins(),
+      mode: 'update',
+      patch: true,
+      wanted(live) {
+        if (!live) throw notFound({ group: type.group, resource: type.plural }, name.name);
+        if (scale) {
+          const change: PatchRequest = request.type === 'apply' ? { ...request, type: 'merge' } : request;
+          const schema = schemaOfKind('autoscaling', 'v1', 'Scale') ?? {};
+          const wanted = patched(scaleOf(scale, live) as unknown as JsonObject, change, schema);
+          return applyScale(scale, type, live, wanted as unknown as KubeObject);
+        }
+        const json = patched(live as unknown as JsonObject, request, type.schema);
+        return readPatched(context, type, name, json, request);
+      },
+    });
+  }
+
+  return {
+    get: (_context, type, name) => read(type, name),
+    list: (_context, type, query) => list(objects, type, query),
+    watch: (_context, type, query, sink) => watch(objects, type, query, sink),
+    create,
+    update,
+    patch,
+    delete: (context, type, name, options) => deleteObject(objects, plugins(), context, type, name, options),
+    async deleteCollection(context, type, query: ListQuery, options: DeleteOptions) {
+      if (!type.verbs.includes('deletecollection')) {
+        throw methodNotAllowed({ group: type.group, resource: type.plural }, 'deletecollection');
+      }
+      const { entries } = list(objects, type, query);
+      await Promise.all(
+        entries.map(async ({ namespace, name }) => {
+          try {
+            await deleteObject(objects, plugins(), context, type, { namespace, name }, options);
+          } catch (error) {
+            if (!(error instanceof StatusError) || error.status.code !== 404) throw error;
+          }
+        }),
+      );
+      return entries;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+// Patches: the object as it is served, the change, the object as it is wanted.
+import { applyConfiguration } from '../apply/apply-configuration.ts';
+import type { JsonObject, KubeObject } from '../object.ts';
+import { applyJsonPatch } from '../patch/json-patch.ts';
+import { isObject } from '../patch/json-tree.ts';
+import { applyMergePatch } from '../patch/merge-patch.ts';
+import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { Schema } from '../schema/schema.ts';
+import { badRequest, StatusError } from '../status.ts';
+import type { ResourceType } from '../types/resource-type.ts';
+import { decode } from './decode.ts';
+import type { ObjectName, PatchRequest } from './registry.ts';
+import { apiVersionOf } from './served.ts';
+import { timestamp } from './timestamp.ts';
+import { trackedType } from './tracked-type.ts';
+
+/** The outcome of a patch that is not apply, as plain JSON. */
+export function patched(live: JsonObject, patch: PatchRequest, schema: Schema): JsonObject {
+  const changed =
+    patch.type === 'json'
+      ? applyJsonPatch(live, patch.body)
+      : patch.type === 'merge'
+        ? applyMergePatch(live, patch.body)
+        : applyStrategicMergePatch(live, patch.body, schema);
+  if (!isObject(changed)) throw unreadable(JSON.stringify(changed), 'the patch leaves no object');
+  return changed;
+}
+
+/** A patch's outcome that is no object of the type is the patch's fault. */
+function unreadable(text: string, why: string): StatusError {
+  const message = `Invalid value: ${JSON.stringify(text)}: ${why}`;
+  return new StatusError(422, 'Invalid', ` "" is invalid: patch: ${message}`, {
+    causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }],
+  });
+}
+
+const handledAs = / cannot be handled as an? [^:]*: /;
+
+/** Reads a patch's outcome as an object of the type, and tells of unknown fields as asked. */
+export function readPatched(
+  context: RequestContext,
+  type: ResourceType,
+  name: ObjectName,
+  json: JsonObject,
+  patch: PatchRequest,
+): KubeObject {
+  const text = (): string => {
+    const sorted = Object.fromEntries(
+      Object.keys(json)
+        .sort()
+        .map((member) => [member, json[member]]),
+    );
+    return JSON.stringify(sorted);
+  };
+  const expected = apiVersionOf(type);
+  if (json.kind !== type.kind || json.apiVersion !== expected) {
+    throw unreadable(
+      text(),
+      `no kind "${String(json.kind ?? '')}" is registered for version "${String(json.apiVersion ?? '')}" in scheme "pkg/runtime/scheme.go:110"`,
+    );
+  }
+  try {
+    const { object, complaints } = decode(type, json, patch.duplicates);
+    if (complaints.length > 0 && context.fieldValidation === 'Strict') {
+      throw unreadable(text(), `strict decoding error: ${complaints.join(', ')}`);
+    }
+    if (context.fieldValidation === 'Warn') for (const complaint of complaints) context.warn(complaint);
+    checkName(object, name);
+    return object;
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status.code !== 400) throw error;
+    const [, why] = error.message.split(handledAs);
+    throw why === undefined ? error : unreadable(text(), why);
+  }
+}
+
+/** The name and namespace of an object must be those of the URL. */
+export function checkName({ metadata }: KubeObject, { namespace, name }: ObjectName): void {
+  if (!metadata.name) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (metadata.name !== name) {
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  }
+  checkNamespaceOf(metadata, namespace);
+}
+
+/** Sets the namespace of the request, or refuses another. */
+export function checkNamespaceOf(metadata: KubeObject['metadata'], namespace: string): void {
+  if (namespace === '') delete metadata.namespace;
+  else if (!metadata.namespace) metadata.namespace = namespace;
+  else if (metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}
+
+/** The object after server-side apply, managed fields included. */
+export function applied(
+  context: RequestContext,
+  type: ResourceType,
+  name: ObjectName,
+  live: KubeObject | undefined,
+  patch: PatchRequest,
+  subresource: string,
+): KubeObject {
+  if (!isObject(patch.body)) throw badRequest('error decoding YAML: the configuration is not an object');
+  const merged = applyConfiguration({
+    type: trackedType(context.cluster.types, type, subresource),
+    live,
+    config: patch.body,
+    manager: context.fieldManager,
+    force: patch.force ?? false,
+    now: timestamp(context.cluster.now()),
+  });
+  const { object } = decode(type, merged as unknown as JsonObject);
+  if (!live) object.metadata.name ??= name.name;
+  checkName(object, name);
+  return object;
+}
