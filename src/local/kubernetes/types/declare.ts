@@ -1,7 +1,10 @@
 // How this folder writes its types down: what differs from the usual is said, the rest is derived.
 import type { KubeObject } from '../object.ts';
+import { decodeBuiltin } from '../schema/decode.ts';
 import { schemaOfKind } from '../schema/definitions.ts';
+import { withoutRepeats } from '../schema/field-errors.ts';
 import type { Schema } from '../schema/schema.ts';
+import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 import type { Column, ResourceType, Strategy, Subresource, Verb } from './resource-type.ts';
 
 export const everyVerb: readonly Verb[] = [
@@ -27,6 +30,7 @@ export interface Declaration {
   readonly subresources?: Readonly<Record<string, Subresource>>;
   readonly storage?: string;
   readonly columns?: readonly Column[];
+  /** What is particular to the type. Metadata is checked besides; `validateUpdate` left out means `validate`. */
   readonly strategy?: Strategy;
   readonly convert?: ResourceType['convert'];
 }
@@ -55,18 +59,32 @@ export function declare(group: string, declaration: Declaration): ResourceType {
       return schema;
     },
     columns: declaration.columns ?? [],
-    strategy: declaration.strategy ?? {},
+    strategy: strategyOf(group, declaration),
     ...(declaration.convert ? { convert: declaration.convert } : {}),
   };
 }
 
+/** A strategy made whole: decoding and the checks of metadata are the same for all. */
+function strategyOf(group: string, { kind, namespaced, strategy = {} }: Declaration): Strategy {
+  const rules = { namespaced, ...(strategy.nameRule ? { nameRule: strategy.nameRule } : {}) };
+  return {
+    ...strategy,
+    decode: (body) => decodeBuiltin(group, 'v1', kind, body),
+    validate: (object) => withoutRepeats([...validateMetadata(object, rules), ...(strategy.validate?.(object) ?? [])]),
+    validateUpdate: (object, old) =>
+      withoutRepeats([
+        ...validateMetadataUpdate(object, old),
+        ...((strategy.validateUpdate ?? strategy.validate)?.(object, old) ?? []),
+      ]),
+  };
+}
+
 /** A subresource served by a function of its own. */
-export const action = (
-  verbs: readonly Verb[],
-  kind: string,
-  group = '',
-  version = group ? 'v1' : 'v1',
-): Subresource => ({ kind: 'action', verbs, request: { group, version, kind } });
+export const action = (verbs: readonly Verb[], kind: string, group = '', version = 'v1'): Subresource => ({
+  kind: 'action',
+  verbs,
+  request: { group, version, kind },
+});
 
 /** The status subresource: everything but status, and the metadata that the user owns, stays as it was. */
 export const status: Subresource = {
