@@ -27,7 +27,7 @@ export interface Checkpoints {
 }
 
 /** After about so much writing the log is copied. The thread is started then, so a quiet host has none. */
-const logBytes = 8 << 20;
+const logBytes = 4 << 20;
 
 export function createCheckpoints({ file, synchronous, logger }: CheckpointOptions): Checkpoints {
   let worker: Worker | undefined;

@@ -87,6 +87,7 @@ export class SortedEntries {
 
   /** How many entries have `from` <= key < `to`. */
   count(from: string, to: string): number {
+    if (from >= to) return 0;
     const [first, last] = [this.#place(from), this.#place(to)];
     let count = last.at - first.at;
     for (let index = first.chunk; index < last.chunk; index++) count += this.#chunks[index]?.length ?? 0;

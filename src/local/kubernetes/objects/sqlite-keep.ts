@@ -19,7 +19,7 @@ export interface SqliteKeepOptions {
 }
 
 /** How many objects are read in one go, and how many are deleted: a few milliseconds' worth. */
-const rowsPerPage = 500;
+const rowsPerPage = 250;
 const rowsPerSweep = 200;
 /** How long the database may be locked before that is an error. */
 const patienceMs = 10_000;
