@@ -15,11 +15,12 @@ import { applyStrategicMergePatch } from '../../../src/local/kubernetes/patch/st
 import { schemaOfKind } from '../../../src/local/kubernetes/schema/definitions.ts';
 import type { Schema } from '../../../src/local/kubernetes/schema/schema.ts';
 import { StatusError } from '../../../src/local/kubernetes/status.ts';
-import { customSchemas, resources, type Step } from './apply-cases.ts';
+import { type Resource, resources, type Step } from './apply-cases/case.ts';
+import { customSchemas } from './apply-cases/custom-resources.ts';
 
 interface Recorded {
   readonly name: string;
-  readonly resource: keyof typeof resources;
+  readonly resource: Resource;
   readonly live: KubeObject | null;
   readonly request: { verb: Step['verb']; manager: string; force: boolean; subresource: string; body: JsonValue };
   readonly status: number;

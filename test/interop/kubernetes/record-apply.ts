@@ -1,4 +1,4 @@
-// Records what a real kube-apiserver answers to the cases of apply-cases.ts, for the tests that hold our own field tracking,
+// Records what a real kube-apiserver answers to the cases of apply-cases/, for the tests that hold our own field tracking,
 // server-side apply and patches to it:
 //
 //   KUBEBUILDER_ASSETS=<folder with etcd and kube-apiserver> node test/interop/kubernetes/record-apply.ts
@@ -11,7 +11,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { applyMergePatch } from '../../../src/local/kubernetes/patch/merge-patch.ts';
-import { type Case, cases, customSchemas, type Json, type JsonMap, resources, type Step } from './apply-cases.ts';
+import { type Case, type Json, type JsonMap, resources, type Step } from './apply-cases/case.ts';
+import { cases } from './apply-cases/cases.ts';
+import { customSchemas } from './apply-cases/custom-resources.ts';
 
 const assets = process.env.KUBEBUILDER_ASSETS;
 if (!assets) {
