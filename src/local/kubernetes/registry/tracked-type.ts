@@ -1,11 +1,8 @@
 // A resource type as the tracking of managed fields sees it.
-import { leaf, setOfMembers } from '../apply/fieldset.ts';
-import type { ResetFields, TrackedType } from '../apply/ownership.ts';
+import type { TrackedType } from '../apply/ownership.ts';
+import { resetFieldsOf } from '../apply/reset-fields.ts';
 import type { ResourceType, TypeTable } from '../types/resource-type.ts';
 import { apiVersionOf } from './served.ts';
-
-const status = setOfMembers(['status']);
-const nothing: ResetFields = { except: leaf };
 
 const known = new WeakMap<ResourceType, Map<string, TrackedType>>();
 
@@ -25,14 +22,14 @@ export function trackedType(types: TypeTable, type: ResourceType, subresource: s
 }
 
 function make(types: TypeTable, type: ResourceType, subresource: string): TrackedType {
-  const isStatus = type.subresources[subresource]?.kind === 'status';
-  const reset: ResetFields = isStatus ? { only: status } : type.subresources.status ? { except: status } : nothing;
+  const { group, plural, custom } = type;
+  const hasStatus = type.subresources.status !== undefined;
   return {
     apiVersion: apiVersionOf(type),
     kind: type.kind,
     schema: type.schema,
-    custom: type.custom !== undefined,
-    reset,
+    custom: custom !== undefined,
+    reset: resetFieldsOf({ group, plural, subresource, hasStatus, custom: custom !== undefined }),
     subresource,
     version(apiVersion) {
       const slash = apiVersion.indexOf('/');

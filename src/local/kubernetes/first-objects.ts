@@ -1,0 +1,76 @@
+// What a cluster has from the beginning: the namespaces of the system and the service that stands for its API server.
+import { isIP } from 'node:net';
+import type { HostedCluster } from './clusters.ts';
+import type { KubeObject } from './object.ts';
+import type { RequestContext } from './request-context.ts';
+import { StatusError } from './status.ts';
+
+const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+/** The first address of the range that services get theirs from. */
+export const kubernetesServiceIp = '10.0.0.1';
+
+/** The server's own writes. */
+export function serverContext(cluster: HostedCluster, fieldManager = 'kube-apiserver'): RequestContext {
+  return {
+    cluster,
+    user: { name: 'system:apiserver', groups: ['system:masters', 'system:authenticated'] },
+    dryRun: false,
+    fieldManager,
+    fieldValidation: 'Ignore',
+    warn() {},
+    signal: neverAborted,
+  };
+}
+
+const neverAborted = new AbortController().signal;
+
+/** Writes what is missing. */
+export async function writeFirstObjects(
+  cluster: HostedCluster,
+  address: { readonly host: string; readonly port: number },
+): Promise<void> {
+  if (cluster.objects.get('/services', 'default', 'kubernetes')) return;
+  const context = serverContext(cluster);
+  const create = async (group: string, plural: string, namespace: string, object: KubeObject): Promise<void> => {
+    const type = cluster.types.find(group, 'v1', plural);
+    if (!type) return;
+    try {
+      const { object: complete } = type.strategy.decode?.(object as never) ?? { object };
+      await cluster.registry.create(context, type, namespace, complete);
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.status.reason !== 'AlreadyExists') throw error;
+    }
+  };
+  await Promise.all(
+    namespaces.map((name) => create('', 'namespaces', '', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
+  );
+  const labels = { component: 'apiserver', provider: 'kubernetes' };
+  const ip = isIP(address.host) && address.host !== '0.0.0.0' ? address.host : '127.0.0.1';
+  const port = { name: 'https', port: address.port, protocol: 'TCP' };
+  await create('', 'services', 'default', {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'kubernetes', labels },
+    spec: {
+      clusterIP: kubernetesServiceIp,
+      clusterIPs: [kubernetesServiceIp],
+      type: 'ClusterIP',
+      ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: address.port }],
+    },
+  });
+  await create('', 'endpoints', 'default', {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name: 'kubernetes', labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+    subsets: [{ addresses: [{ ip }], ports: [port] }],
+  });
+  await create('discovery.k8s.io', 'endpointslices', 'default', {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: 'kubernetes', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: [ip], conditions: { ready: true } }],
+    ports: [port],
+  });
+}

@@ -1,0 +1,183 @@
+// Bodies of requests: which formats they come in, and what is said of those that cannot be read.
+import { parseDocument } from 'yaml';
+import type { JsonObject, JsonValue } from '../object.ts';
+import { isObject } from '../patch/json-tree.ts';
+import { apiVersionOf } from '../registry/served.ts';
+import { badRequest, invalid, StatusError, unsupportedMediaType } from '../status.ts';
+import type { ResourceType } from '../types/resource-type.ts';
+import { JsonTextError, type ParsedJson, parseJson } from './json-text.ts';
+import { objectTypes } from './negotiate.ts';
+
+export type BodyFormat = 'json' | 'yaml';
+
+/** 3 MiB, as the server has it. */
+export const bodyLimit = 3 * 1024 * 1024;
+
+const mediaOf = (contentType: string | undefined): string =>
+  (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+/** The format of an object's body. Refuses with 415; a body without a type is taken for JSON. */
+export function bodyFormat(contentType: string | undefined): BodyFormat {
+  const media = mediaOf(contentType);
+  if (contentType === undefined || media === 'application/json') return 'json';
+  if (media === 'application/yaml' || media === 'application/x-yaml') return 'yaml';
+  throw unsupportedMediaType(objectTypes);
+}
+
+export class YamlTextError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'YamlTextError';
+  }
+}
+
+const noTimes = 'tag:yaml.org,2002:timestamp';
+
+/** Reads YAML as Go's library does: YAML 1.1, times stay texts, the last of equal keys counts. Throws YamlTextError. */
+export function parseYaml(text: string): ParsedJson {
+  // kubectl sends JSON under YAML's name; that is quicker read as what it is.
+  if (text.trimStart().startsWith('{')) {
+    try {
+      return parseJson(text);
+    } catch {
+      // Flow YAML that is no JSON.
+    }
+  }
+  const document = parseDocument(text, {
+    version: '1.1',
+    uniqueKeys: false,
+    prettyErrors: true,
+    logLevel: 'silent',
+    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== noTimes),
+  });
+  const error = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
+  if (error) throw new YamlTextError(`yaml: line ${error.linePos?.[0].line ?? 1}: ${error.message.split('\n', 1)[0]}`);
+  try {
+    return { value: (document.toJS({ maxAliasCount: 100 }) ?? null) as JsonValue, duplicates: [] };
+  } catch (cause) {
+    throw new YamlTextError(`yaml: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** How the server shows what it could not read: the start as text if it looks like JSON, else in hexadecimal. */
+function shown(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>';
+  const cut = bytes.length > 30;
+  const part = bytes.subarray(0, 30);
+  const text = bytes[0] === 0x7b ? part.toString() : part.toString('hex');
+  return cut ? `${text} ...` : text;
+}
+
+const versionKind =
+  'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+const goKind = (value: JsonValue): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+
+/** Reads the body of a create or update: an object that says it is of this kind, or does not say. */
+export function readObjectBody(
+  bytes: Buffer,
+  format: BodyFormat,
+  kind: { readonly group: string; readonly version: string; readonly kind: string },
+  custom: boolean,
+): { readonly body: JsonObject; readonly duplicates: readonly string[] } {
+  const unrecognized = (why: string): StatusError =>
+    badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${shown(bytes)})`);
+  let parsed: ParsedJson;
+  try {
+    parsed = format === 'yaml' ? parseYaml(bytes.toString()) : parseJson(bytes.toString());
+  } catch (error) {
+    if (error instanceof YamlTextError) throw unrecognized(error.message);
+    if (error instanceof JsonTextError)
+      throw unrecognized(`couldn't get version/kind; json parse error: ${error.message}`);
+    throw error;
+  }
+  const { value, duplicates } = parsed;
+  if (value === null && !custom) return { body: {}, duplicates };
+  if (!isObject(value)) {
+    if (value === null) throw unrecognized("Object 'Kind' is missing in 'null'");
+    throw unrecognized(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type ${versionKind}`,
+    );
+  }
+  checkKind(value, kind, custom, unrecognized, bytes);
+  return { body: value, duplicates };
+}
+
+function checkKind(
+  body: JsonObject,
+  kind: { readonly group: string; readonly version: string; readonly kind: string },
+  custom: boolean,
+  unrecognized: (why: string) => StatusError,
+  bytes: Buffer,
+): void {
+  for (const member of ['apiVersion', 'kind'] as const) {
+    const value = body[member];
+    if (value === undefined || value === null || typeof value === 'string') continue;
+    const field = member === 'kind' ? 'kind' : 'apiVersion';
+    throw unrecognized(
+      `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go struct field .${field} of type string`,
+    );
+  }
+  const expected = apiVersionOf(kind);
+  const apiVersion = (body.apiVersion as string | null | undefined) || '';
+  const said = (body.kind as string | null | undefined) || '';
+  if (custom) {
+    if (said === '') throw unrecognized(`Object 'Kind' is missing in '${bytes.toString()}'`);
+    if (apiVersion !== expected) {
+      throw badRequest(
+        `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+      );
+    }
+    if (said !== kind.kind) {
+      const name = isObject(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
+      throw invalid({ group: kind.group, kind: said }, name, [
+        {
+          type: 'FieldValueInvalid',
+          field: 'kind',
+          message: `Invalid value: ${JSON.stringify(said)}: must be ${kind.kind}`,
+        },
+      ]);
+    }
+    return;
+  }
+  if ((apiVersion === '' || apiVersion === expected) && (said === '' || said === kind.kind)) return;
+  const version = apiVersion === '' ? expected : apiVersion;
+  throw badRequest(
+    `${said || kind.kind} in version "${version.slice(version.indexOf('/') + 1)}" cannot be handled as a ${kind.kind}: no kind "${said || kind.kind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:110"`,
+  );
+}
+
+export type PatchFormat = 'json' | 'merge' | 'strategic' | 'apply';
+
+const patchTypes: Readonly<Record<string, PatchFormat>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+};
+
+/** Which patch a content type stands for. Refuses with 415. */
+export function patchFormat(contentType: string | undefined, type: ResourceType): PatchFormat {
+  const media = mediaOf(contentType);
+  const found = Object.hasOwn(patchTypes, media) ? patchTypes[media] : undefined;
+  if (!found) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+  if (found === 'strategic' && type.custom) {
+    throw unsupportedMediaType(Object.keys(patchTypes).filter((name) => patchTypes[name] !== 'strategic'));
+  }
+  return found;
+}
+
+/** Reads the body of a patch. */
+export function readPatchBody(bytes: Buffer, format: PatchFormat): ParsedJson {
+  const text = bytes.toString();
+  try {
+    return format === 'apply' ? parseYaml(text) : parseJson(text);
+  } catch (error) {
+    if (error instanceof YamlTextError) {
+      throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
+    }
+    if (!(error instanceof JsonTextError)) throw error;
+    throw badRequest(format === 'strategic' ? error.message : `error decoding patch: ${error.message}`);
+  }
+}

@@ -1,0 +1,45 @@
+// The context of one request, made once and passed down.
+import type { User } from '../access/user.ts';
+import type { Cluster } from '../cluster.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { Exchange } from './exchange.ts';
+import type { WriteOptions } from './options.ts';
+
+const longestManager = 128;
+
+/** The field manager of a client that does not name one: the first part of its user agent. */
+export function managerOf(userAgent: string | undefined): string {
+  const name = (userAgent ?? '').split('/', 1)[0] ?? '';
+  return name === '' ? 'unknown' : name.slice(0, longestManager);
+}
+
+/** Warnings are collected in `warnings`; the same text comes once. */
+export function contextOf(
+  exchange: Exchange,
+  cluster: Cluster,
+  user: User,
+  warnings: string[],
+  options?: Pick<WriteOptions, 'dryRun' | 'fieldManager' | 'fieldValidation'>,
+): RequestContext {
+  let controller: AbortController | undefined;
+  return {
+    cluster,
+    user,
+    dryRun: options?.dryRun ?? false,
+    fieldManager: options?.fieldManager || managerOf(exchange.headers['user-agent']),
+    fieldValidation: options?.fieldValidation ?? 'Warn',
+    warn(text) {
+      if (!warnings.includes(text)) warnings.push(text);
+    },
+    // Most requests are over before anybody asks.
+    get signal() {
+      if (!controller) {
+        const made = new AbortController();
+        controller = made;
+        if (exchange.closed) made.abort();
+        else exchange.onClose(() => made.abort());
+      }
+      return controller.signal;
+    },
+  };
+}

@@ -1,0 +1,146 @@
+// From a request to its answer, in this order: what it asks for, who asks, whether they may, the answer; then the audit line.
+import { randomUUID } from 'node:crypto';
+import type { AccessQuestion, User } from '../access/user.ts';
+import type { HostedCluster } from '../clusters.ts';
+import { badRequest, StatusError } from '../status.ts';
+import type { Exchange } from './exchange.ts';
+import { refusalForm } from './negotiate.ts';
+import { type RequestInfo, requestInfo } from './request-info.ts';
+import { sendAnswer, serveResource } from './resources.ts';
+import { type Sending, sendBytes, sendObject } from './respond.ts';
+import type { Extensions } from './routes.ts';
+
+export interface HandlerOptions {
+  readonly extensions: Extensions;
+  /** Fires when the server stops. */
+  readonly stopping: AbortSignal;
+  /** One answered request, for metrics. */
+  readonly observe: (request: { verb: string; resource: string; status: number; seconds: number }) => void;
+}
+
+export type Handler = (exchange: Exchange, cluster: HostedCluster) => void;
+
+const noQuery = new URLSearchParams();
+const nobody: User = { name: '', groups: [] };
+
+function questionOf(info: RequestInfo): AccessQuestion {
+  if (!info.isResource) return { kind: 'path', verb: info.verb, path: info.path };
+  const { verb, group, version, resource, subresource, namespace, name } = info;
+  return { kind: 'resource', verb, group, version, resource, subresource, namespace, name };
+}
+
+/** The answer to an error: what it says where it is a refusal, a plain 500 where it is a fault of ours. */
+function statusOf(error: unknown, cluster: HostedCluster, exchange: Exchange): StatusError {
+  if (error instanceof StatusError) return error;
+  if (!exchange.closed) {
+    cluster.log.error({ err: error, method: exchange.method, url: exchange.url }, 'a request failed unexpectedly');
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
+}
+
+export function createHandler({ extensions, stopping, observe }: HandlerOptions): Handler {
+  async function serve(exchange: Exchange, cluster: HostedCluster, info: RequestInfo, state: State): Promise<void> {
+    const { access } = cluster;
+    const found = access.authenticate({ connection: exchange.socket, headers: exchange.headers });
+    const sender = found instanceof Promise ? await found : found;
+    const user = access.actingUser(sender, exchange.rawHeaders, info.path);
+    state.user = user;
+    access.require(user, questionOf(info));
+    const { sending } = state;
+    const request = { exchange, cluster, user, info, warnings: state.warnings, sending, extensions, stopping };
+    if (info.isResource && (await serveResource(request))) return;
+    if (!info.isResource) {
+      const { path, query } = info;
+      const asked = {
+        cluster,
+        method: exchange.method,
+        path,
+        query,
+        header: (name: string) => {
+          const value = exchange.headers[name];
+          return Array.isArray(value) ? value.join(', ') : value;
+        },
+      };
+      for (const handler of extensions.paths) {
+        const answer = await handler(asked);
+        if (!answer) continue;
+        sendAnswer(sending, answer, refusalForm(exchange.headers.accept));
+        return;
+      }
+      if (path.startsWith('/api/') || cluster.hasBuiltinGroup(path.split('/')[2] ?? '')) {
+        throw new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
+      }
+    }
+    sendBytes(sending, 404, Buffer.from('404 page not found\n'), 'text/plain; charset=utf-8');
+  }
+
+  return (exchange, cluster) => {
+    const started = performance.now();
+    const info = requestInfo(exchange.method, exchange.url);
+    const given = exchange.headers['audit-id'];
+    const warnings: string[] = [];
+    const auditId = typeof given === 'string' && given.length <= 64 ? given : randomUUID();
+    const sending: Sending = { exchange, query: info?.query ?? noQuery, auditId, warnings };
+    const state: State = { sending, warnings, user: nobody };
+    const status = statusSeen(exchange);
+    exchange.onClose(() => {
+      const seconds = (performance.now() - started) / 1000;
+      const verb = info?.verb ?? '';
+      observe({ verb, resource: info?.resource ?? '', status: status.code, seconds });
+      extensions.audit?.({
+        id: auditId,
+        cluster: cluster.name,
+        user: state.user.name,
+        method: exchange.method,
+        url: exchange.url,
+        verb,
+        status: status.code,
+        sourceIp: exchange.socket.remoteAddress ?? '',
+        seconds,
+      });
+    });
+    const refuse = (error: unknown): void => {
+      const { status: refusal } = statusOf(error, cluster, exchange);
+      sendObject(sending, refusal.code, refusal, refusalForm(exchange.headers.accept));
+    };
+    if (!info) {
+      refuse(badRequest('the path of the request cannot be decoded'));
+      return;
+    }
+    const first = cluster.firstUse();
+    const served = first
+      ? first.then(() => serve(exchange, cluster, info, state))
+      : serve(exchange, cluster, info, state);
+    served.catch((error: unknown) => {
+      try {
+        refuse(error);
+      } catch (again) {
+        cluster.log.error({ err: again, url: exchange.url }, 'a refusal could not be sent');
+        exchange.answer(500, { 'content-type': 'text/plain' }, Buffer.from('Internal error\n'));
+      }
+    });
+  };
+}
+
+interface State {
+  readonly sending: Sending;
+  readonly warnings: string[];
+  user: User;
+}
+
+/** Remembers the status that an exchange is answered with. */
+function statusSeen(exchange: Exchange): { code: number } {
+  const seen = { code: 0 };
+  const { answer, stream } = exchange;
+  const noting = exchange as { -readonly [K in keyof Exchange]: Exchange[K] };
+  noting.answer = (status, headers, body) => {
+    seen.code = status;
+    answer.call(exchange, status, headers, body);
+  };
+  noting.stream = (status, headers) => {
+    seen.code = status;
+    return stream.call(exchange, status, headers);
+  };
+  return seen;
+}

@@ -1,0 +1,156 @@
+// One TLS port for many clusters: the name a client asks for in the handshake (SNI) selects the cluster and its certificate.
+import { constants } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer as createHttp1 } from 'node:http';
+import { constants as http2Constants, performServerHandshake, type ServerHttp2Session } from 'node:http2';
+import { isIPv6, type Socket } from 'node:net';
+import { createServer, type SecureContext, type TLSSocket } from 'node:tls';
+import type { Logger } from '../../../kit/log.ts';
+import type { HostedCluster } from '../clusters.ts';
+import { http1Exchange, http2Exchange } from './exchange.ts';
+import type { Handler } from './handler.ts';
+
+export interface Listening {
+  readonly port: number;
+  /** `https://host:port` as bound. */
+  readonly url: string;
+  /** Stops accepting, lets requests in flight end, and cuts what is left when `graceOver` fires. */
+  stop(graceOver: AbortSignal): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly handler: Handler;
+  /** The cluster a name in the handshake means; the empty name stands for clients that send none. */
+  readonly clusterOf: (serverName: string) => HostedCluster | undefined;
+  /** The certificate to show for it. */
+  readonly contextOf: (cluster: HostedCluster) => SecureContext | Promise<SecureContext>;
+  /** The certificate for clients that send no name; without it they do not get through the handshake. */
+  readonly unnamed?: { readonly cert: string; readonly key: string; readonly ca: string } | undefined;
+  readonly logger: Logger;
+}
+
+const maxStreams = 250;
+const handshakeMs = 10_000;
+const idleMs = 180_000;
+const windowBytes = 1024 * 1024;
+
+export async function listenTls(options: ListenOptions): Promise<Listening> {
+  const { handler, clusterOf, logger } = options;
+  const transports = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  let stopping = false;
+
+  const contextFor = (name: string, callback: (error: Error | null, context?: SecureContext) => void): void => {
+    const cluster = clusterOf(name);
+    if (!cluster) {
+      callback(new Error(`no cluster is known by the name ${name}`));
+      return;
+    }
+    const context = options.contextOf(cluster);
+    if (context instanceof Promise) context.then((made) => callback(null, made), callback);
+    else callback(null, context);
+  };
+
+  const http1 = createHttp1({ keepAliveTimeout: idleMs, requestTimeout: 0 });
+  const server = createServer({
+    ALPNProtocols: ['h2', 'http/1.1'],
+    minVersion: 'TLSv1.2',
+    requestCert: true,
+    // Whether a client's certificate counts is for authentication to say; others have tokens.
+    rejectUnauthorized: false,
+    handshakeTimeout: handshakeMs,
+    // A resumed session would carry a certificate from the cluster it was made with.
+    secureOptions: constants.SSL_OP_NO_TICKET,
+    SNICallback: contextFor,
+    ...options.unnamed,
+  });
+
+  server.on('connection', (socket: Socket) => {
+    socket.setNoDelay(true);
+    transports.add(socket);
+    socket.once('close', () => transports.delete(socket));
+  });
+  server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
+    logger.debug({ err: error, remoteAddress: socket.remoteAddress }, 'a TLS handshake failed');
+  });
+  server.on('secureConnection', (socket: TLSSocket) => {
+    socket.on('error', () => socket.destroy());
+    const name = typeof socket.servername === 'string' ? socket.servername : '';
+    const cluster = clusterOf(name);
+    if (!cluster || stopping) {
+      socket.destroy();
+      return;
+    }
+    cluster.connections.add(socket);
+    socket.once('close', () => cluster.connections.delete(socket));
+    if (socket.alpnProtocol === 'h2') serveHttp2(socket, cluster);
+    else {
+      clusterOfSocket.set(socket, cluster);
+      http1.emit('connection', socket);
+    }
+  });
+
+  const clusterOfSocket = new WeakMap<object, HostedCluster>();
+  http1.on('request', (request, response) => {
+    const cluster = clusterOfSocket.get(request.socket);
+    if (!cluster) {
+      request.socket.destroy();
+      return;
+    }
+    if (stopping) response.shouldKeepAlive = false;
+    handler(http1Exchange(request, response), cluster);
+  });
+  http1.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n400 Bad Request');
+  });
+
+  function serveHttp2(socket: TLSSocket, cluster: HostedCluster): void {
+    const session = performServerHandshake(socket, {
+      settings: { maxConcurrentStreams: maxStreams, initialWindowSize: windowBytes },
+    });
+    session.setLocalWindowSize(windowBytes * 16);
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+    session.on('error', () => session.destroy());
+    session.on('stream', (stream, headers, _flags, rawHeaders) => {
+      stream.on('error', () => stream.close(http2Constants.NGHTTP2_CANCEL));
+      handler(http2Exchange(stream, headers, rawHeaders as unknown as string[], socket), cluster);
+    });
+  }
+
+  server.listen({ host: options.host, port: options.port });
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  server.on('error', (err: Error) => logger.error({ err }, 'a connection could not be taken'));
+
+  return {
+    port,
+    url: `https://${isIPv6(options.host) ? `[${options.host}]` : options.host}:${port}`,
+    async stop(graceOver) {
+      stopping = true;
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      for (const session of sessions) session.close();
+      http1.closeIdleConnections();
+      const cut = (): void => {
+        for (const session of sessions) session.destroy();
+        for (const socket of transports) socket.destroy();
+      };
+      if (graceOver.aborted) cut();
+      graceOver.addEventListener('abort', cut, { once: true });
+      // Connections of HTTP/1 that wait for a next request do not know of the end.
+      const late = setTimeout(() => http1.closeAllConnections(), lateMs);
+      await closed;
+      clearTimeout(late);
+      graceOver.removeEventListener('abort', cut);
+      http1.close();
+    },
+  };
+}
+
+/** A connection without a request when stopping begins may send its last one for this long. */
+const lateMs = 1000;

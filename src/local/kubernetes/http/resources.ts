@@ -1,0 +1,350 @@
+// Requests about resources: which type and verb they mean, and the answer the registry gives.
+import type { User } from '../access/user.ts';
+import type { HostedCluster } from '../clusters.ts';
+import type { JsonObject, KubeObject } from '../object.ts';
+import type { Entry } from '../objects/objects.ts';
+import { decode, reportComplaints } from '../registry/decode.ts';
+import { scaleOf } from '../registry/scale.ts';
+import { readObject } from '../registry/served.ts';
+import { answersDeleteWithObject } from '../registry/write-rules.ts';
+import { StatusError } from '../status.ts';
+import type { ResourceType, Subresource, Verb } from '../types/resource-type.ts';
+import { bodyFormat, bodyLimit, patchFormat, readObjectBody, readPatchBody } from './body.ts';
+import { contextOf } from './context.ts';
+import type { Exchange } from './exchange.ts';
+import { type Form, jsonForm, negotiate } from './negotiate.ts';
+import { deleteRequest, integer, listQuery, type WriteOptions, watchQuery, writeOptions } from './options.ts';
+import type { RequestInfo } from './request-info.ts';
+import { type Sending, sendBytes, sendJsonBytes, sendObject, streamHeaders } from './respond.ts';
+import type { Answer, Extensions } from './routes.ts';
+import { includeObject, type Shaping, shapedList, shapedObject } from './shapes.ts';
+import { watchStream } from './watch-stream.ts';
+
+export interface ResourceRequest {
+  readonly exchange: Exchange;
+  readonly cluster: HostedCluster;
+  readonly user: User;
+  readonly info: RequestInfo;
+  readonly warnings: string[];
+  readonly sending: Sending;
+  readonly extensions: Extensions;
+  /** Fires when the server stops: watches end so that clients go elsewhere. */
+  readonly stopping: AbortSignal;
+}
+
+const notServed = (): StatusError =>
+  new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
+const notAllowed = (): StatusError =>
+  new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+
+/** Which verbs a path has, whatever the method; undefined where there is no such path. */
+function pathVerbs(
+  type: ResourceType,
+  { namespace, name, subresource, tooDeep }: RequestInfo,
+): readonly Verb[] | undefined {
+  if (tooDeep) return undefined;
+  const everywhere = type.namespaced && namespace === '';
+  const misplaced = !type.namespaced && namespace !== '' && !(type.plural === 'namespaces' && type.group === '');
+  if (misplaced || (everywhere && name !== '')) return undefined;
+  if (subresource !== '') return subresourceVerbs(type.subresources[subresource]);
+  const collection: readonly Verb[] = everywhere ? ['list', 'watch'] : ['create', 'list', 'watch', 'deletecollection'];
+  const own: readonly Verb[] = name === '' ? collection : ['get', 'update', 'patch', 'delete', 'watch'];
+  return own.filter((verb) => type.verbs.includes(verb));
+}
+
+function subresourceVerbs(subresource: Subresource | undefined): readonly Verb[] | undefined {
+  if (!subresource) return undefined;
+  if (subresource.kind === 'action') return subresource.verbs;
+  return (subresource.kind === 'status' ? subresource.verbs : undefined) ?? ['get', 'update', 'patch'];
+}
+
+/** The type and verb of a request. Undefined when no type of that group is served at all. */
+function route(
+  cluster: HostedCluster,
+  info: RequestInfo,
+  method: string,
+): { type: ResourceType; verb: Verb } | undefined {
+  const type = cluster.types.find(info.group, info.version, info.resource);
+  if (!type) {
+    if (cluster.hasBuiltinGroup(info.group)) throw notServed();
+    return undefined;
+  }
+  const verbs = pathVerbs(type, info);
+  if (!verbs) {
+    if (type.custom) return undefined;
+    throw notServed();
+  }
+  const verb = info.verb as Verb;
+  if (method === 'HEAD' || !verbs.includes(verb)) throw notAllowed();
+  return { type, verb };
+}
+
+/** Answers a request about resources; false when there is nothing at its path. */
+export async function serveResource(request: ResourceRequest): Promise<boolean> {
+  const { exchange, cluster, info, extensions } = request;
+  const found = route(cluster, info, exchange.method);
+  if (!found) return false;
+  const { type, verb } = found;
+  const subresource = info.subresource === '' ? undefined : type.subresources[info.subresource];
+  const key = `${type.group}/${type.plural}${info.subresource === '' ? '' : `/${info.subresource}`}`;
+  const action = extensions.actions.get(key);
+  if (action) await act(request, type, subresource, action);
+  else if (subresource?.kind === 'action') throw notServed();
+  else await verbs[verb](request, type, subresource);
+  return true;
+}
+
+const placeOf = (type: ResourceType, { namespace, name }: RequestInfo) => ({
+  namespace: type.namespaced ? namespace : '',
+  name,
+});
+
+function shapingOf({ exchange, cluster, info, extensions }: ResourceRequest, watch = false): Shaping {
+  const form = negotiate(exchange.headers.accept, watch);
+  return {
+    form,
+    table: extensions.table,
+    includeObject: form.shape === 'Table' ? includeObject(info.query) : 'Metadata',
+    now: form.shape === 'Table' ? cluster.now() : 0,
+  };
+}
+
+function sendEntry(
+  { sending }: ResourceRequest,
+  shaping: Shaping,
+  type: ResourceType,
+  subresource: Subresource | undefined,
+  entry: Entry,
+  status: number,
+): void {
+  if (subresource?.kind === 'scale') {
+    sendObject(sending, status, scaleOf(subresource, readObject(type, entry)), plain(shaping.form));
+  } else sendJsonBytes(sending, status, shapedObject(shaping, type, entry), shaping.form);
+}
+
+const plain = (form: Form): Form => ({ ...form, shape: 'object' });
+
+type Serve = (
+  request: ResourceRequest,
+  type: ResourceType,
+  subresource: Subresource | undefined,
+) => void | Promise<void>;
+
+/** Reads the object that a create or update sends, and says what is wrong with its fields. */
+async function readObjectOf(
+  request: ResourceRequest,
+  type: ResourceType,
+  subresource: Subresource | undefined,
+  options: WriteOptions,
+): Promise<{ object: KubeObject; context: ReturnType<typeof contextOf> }> {
+  const { exchange, cluster, user, warnings } = request;
+  const format = bodyFormat(exchange.headers['content-type']);
+  const bytes = await exchange.body(bodyLimit);
+  const context = contextOf(exchange, cluster, user, warnings, options);
+  if (subresource?.kind === 'scale') {
+    const kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+    const { body } = readObjectBody(bytes, format, kind, false);
+    return { object: { ...body, metadata: { ...(body.metadata as object) } } as unknown as KubeObject, context };
+  }
+  const { body, duplicates } = readObjectBody(bytes, format, type, type.custom !== undefined);
+  const { object, complaints } = decode(type, body, duplicates);
+  reportComplaints(context, type, complaints);
+  return { object, context };
+}
+
+const verbs: Readonly<Record<Verb, Serve>> = {
+  get(request, type, subresource) {
+    const shaping = shapingOf(request);
+    const { exchange, cluster, user, warnings, info } = request;
+    const entry = cluster.registry.get(contextOf(exchange, cluster, user, warnings), type, placeOf(type, info));
+    sendEntry(request, shaping, type, subresource, entry, 200);
+  },
+
+  list(request, type) {
+    const shaping = shapingOf(request);
+    const { exchange, cluster, user, warnings, info, sending } = request;
+    const query = listQuery(info.query, type.namespaced ? info.namespace : '');
+    const found = cluster.registry.list(contextOf(exchange, cluster, user, warnings), type, query);
+    sendJsonBytes(sending, 200, shapedList(shaping, type, found), shaping.form);
+  },
+
+  watch: serveWatch,
+
+  async create(request, type) {
+    const options = writeOptions(request.info.query, 'CreateOptions');
+    const shaping = shapingOf(request);
+    const { object, context } = await readObjectOf(request, type, undefined, options);
+    const { entry } = await request.cluster.registry.create(context, type, request.info.namespace, object);
+    sendEntry(request, shaping, type, undefined, entry, 201);
+  },
+
+  async update(request, type, subresource) {
+    const options = writeOptions(request.info.query, 'UpdateOptions');
+    const shaping = shapingOf(request);
+    const { object, context } = await readObjectOf(request, type, subresource, options);
+    const { info, cluster } = request;
+    const written = await cluster.registry.update(context, type, placeOf(type, info), object, info.subresource);
+    sendEntry(request, shaping, type, subresource, written.entry, written.created ? 201 : 200);
+  },
+
+  async patch(request, type, subresource) {
+    const { exchange, cluster, user, warnings, info } = request;
+    const format = patchFormat(exchange.headers['content-type'], type);
+    const options = writeOptions(info.query, 'PatchOptions', format === 'apply');
+    const shaping = shapingOf(request);
+    const bytes = await exchange.body(bodyLimit);
+    const { value, duplicates } = readPatchBody(bytes, format);
+    const context = contextOf(exchange, cluster, user, warnings, options);
+    const patch = { type: format, body: value, duplicates, force: options.force ?? false };
+    const written = await cluster.registry.patch(context, type, placeOf(type, info), patch, info.subresource);
+    sendEntry(request, shaping, type, subresource, written.entry, written.created ? 201 : 200);
+  },
+
+  async delete(request, type) {
+    const { exchange, cluster, user, warnings, info, sending } = request;
+    const shaping = shapingOf(request);
+    const { options, dryRun } = await readDelete(exchange, info);
+    const context = contextOf(exchange, cluster, user, warnings, {
+      dryRun,
+      fieldManager: undefined,
+      fieldValidation: 'Warn',
+    });
+    const { entry, gone } = await cluster.registry.delete(context, type, placeOf(type, info), options);
+    if (!gone || answersDeleteWithObject(type)) {
+      sendEntry(request, shaping, type, undefined, entry, 200);
+      return;
+    }
+    const { name, uid } = entry;
+    const details = { name, ...(type.group ? { group: type.group } : {}), kind: type.plural, uid };
+    sendObject(
+      sending,
+      200,
+      { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details },
+      plain(shaping.form),
+    );
+  },
+
+  async deletecollection(request, type) {
+    const { exchange, cluster, user, warnings, info, sending } = request;
+    const shaping = shapingOf(request);
+    const query = listQuery(info.query, type.namespaced ? info.namespace : '');
+    const { options, dryRun } = await readDelete(exchange, info);
+    const context = contextOf(exchange, cluster, user, warnings, {
+      dryRun,
+      fieldManager: undefined,
+      fieldValidation: 'Warn',
+    });
+    const entries = await cluster.registry.deleteCollection(context, type, query, options);
+    const revision = cluster.objects.revision;
+    sendJsonBytes(sending, 200, shapedList(shaping, type, { entries, revision }), shaping.form);
+  },
+};
+
+async function readDelete(exchange: Exchange, info: RequestInfo): Promise<ReturnType<typeof deleteRequest>> {
+  const bytes = await exchange.body(bodyLimit);
+  const format = bytes.length > 0 ? bodyFormat(exchange.headers['content-type']) : undefined;
+  return deleteRequest(info.query, bytes, format);
+}
+
+/** A watch that names no time ends after 30 to 60 minutes, at random, so that clients do not all come back at once. */
+const leastWatchSeconds = 1800;
+
+function serveWatch(request: ResourceRequest, type: ResourceType): void {
+  const { exchange, cluster, user, warnings, info, sending, stopping } = request;
+  const shaping = shapingOf(request, true);
+  const asked = integer(info.query, 'timeoutSeconds');
+  const query = watchQuery(info.query, type.namespaced ? info.namespace : '');
+  const named = info.name === '' ? query : { ...query, fieldSelector: `metadata.name=${info.name}` };
+  const context = contextOf(exchange, cluster, user, warnings);
+
+  // Options that are wrong are refused before the stream begins; what the history cannot give is told in it.
+  const pending: (() => void)[] = [];
+  let sink: ReturnType<typeof watchStream> | undefined;
+  let stop: () => void = () => {};
+  let failure: StatusError | undefined;
+  try {
+    stop = cluster.registry.watch(context, type, named, {
+      event(change, initial) {
+        if (sink) sink.event(change, initial);
+        else pending.push(() => sink?.event(change, initial));
+      },
+      bookmark(revision, end) {
+        if (sink) sink.bookmark(revision, end);
+        else pending.push(() => sink?.bookmark(revision, end));
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.status.code !== 410) throw error;
+    failure = error;
+  }
+  let over = false;
+  const finish = (): void => {
+    if (over) return;
+    over = true;
+    stop();
+    clearTimeout(timer);
+    stopping.removeEventListener('abort', end);
+  };
+  const end = (): void => {
+    finish();
+    sink?.end();
+  };
+  const seconds = asked !== undefined && asked > 0 ? asked : leastWatchSeconds * (1 + Math.random());
+  const timer = setTimeout(end, seconds * 1000);
+  const started = watchStream(exchange.stream(200, streamHeaders(sending)), type, shaping, finish);
+  sink = started;
+  exchange.onClose(finish);
+  stopping.addEventListener('abort', end);
+  if (failure) {
+    finish();
+    started.fail(failure.status);
+    return;
+  }
+  for (const each of pending) each();
+  if (stopping.aborted) end();
+}
+
+async function act(
+  request: ResourceRequest,
+  type: ResourceType,
+  subresource: Subresource | undefined,
+  action: typeof request.extensions.actions extends ReadonlyMap<string, infer Handler> ? Handler : never,
+): Promise<void> {
+  const { exchange, cluster, user, warnings, info, sending } = request;
+  const writes = info.verb === 'create' || info.verb === 'update';
+  const options = writes
+    ? writeOptions(info.query, info.verb === 'create' ? 'CreateOptions' : 'UpdateOptions')
+    : undefined;
+  let body: JsonObject | undefined;
+  if (writes) {
+    const format = bodyFormat(exchange.headers['content-type']);
+    const kind = subresource?.kind === 'action' ? subresource.request : type;
+    body = readObjectBody(await exchange.body(bodyLimit), format, kind, false).body;
+  }
+  const answer = await action({
+    context: contextOf(exchange, cluster, user, warnings, options),
+    cluster,
+    type,
+    subresource: info.subresource,
+    verb: info.verb,
+    namespace: type.namespaced ? info.namespace : '',
+    name: info.name,
+    query: info.query,
+    body,
+  });
+  sendAnswer(sending, answer, negotiateOr(exchange));
+}
+
+function negotiateOr(exchange: Exchange): Form {
+  const form = negotiate(exchange.headers.accept);
+  return form.shape === 'object' ? form : { ...jsonForm, media: form.media };
+}
+
+/** Sends what an extension answered. */
+export function sendAnswer(sending: Sending, answer: Answer, form: Form): void {
+  const { status, body, contentType, headers } = answer;
+  if (typeof body === 'string' || Buffer.isBuffer(body)) {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    sendBytes(sending, status, bytes, contentType ?? 'text/plain; charset=utf-8', headers);
+  } else sendObject(sending, status, body, form);
+}

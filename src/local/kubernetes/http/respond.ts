@@ -1,0 +1,91 @@
+// How answers are sent: JSON or YAML, indented for people, compressed when large, with the warnings of the request.
+import type { OutgoingHttpHeaders } from 'node:http';
+import { gzip } from 'node:zlib';
+import { stringify } from 'yaml';
+import type { Exchange } from './exchange.ts';
+import type { Form } from './negotiate.ts';
+import { isTrue } from './request-info.ts';
+
+/** From this size on an answer is compressed for clients that take it. */
+const compressFrom = 128 * 1024;
+
+export interface Sending {
+  readonly exchange: Exchange;
+  readonly query: URLSearchParams;
+  readonly auditId: string;
+  readonly warnings: readonly string[];
+}
+
+function headersOf(sending: Sending, contentType: string): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    'audit-id': sending.auditId,
+    'cache-control': 'no-cache, private',
+    'content-type': contentType,
+  };
+  if (sending.warnings.length > 0) {
+    // One header per warning; Node's types know a single one only.
+    (headers as Record<string, string[]>).warning = sending.warnings.map(warningHeader);
+  }
+  return headers;
+}
+
+const notInHeaders = /[^\t\x20-\x7e\x80-\uffff]/g;
+
+/** RFC 7234's form: code, agent, text in quotes. */
+function warningHeader(text: string): string {
+  const safe = Buffer.from(text.replaceAll(notInHeaders, ' ')).toString('latin1');
+  return `299 - "${safe.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+const peoplesTools = /^(curl|Wget|Mozilla\/5\.0)/i;
+
+function wantsIndent({ exchange, query }: Sending): boolean {
+  const asked = query.get('pretty');
+  if (asked !== null) return isTrue(asked);
+  const agent = exchange.headers['user-agent'];
+  return agent !== undefined && peoplesTools.test(agent);
+}
+
+/** Sends JSON that is already bytes, in the form asked for. */
+export function sendJsonBytes(sending: Sending, status: number, bytes: Buffer, form: Form): void {
+  if (form.media === 'yaml') {
+    const text = stringify(JSON.parse(bytes.toString()), { sortMapEntries: true, lineWidth: 0 });
+    sendBytes(sending, status, Buffer.from(text), 'application/yaml');
+  } else if (wantsIndent(sending)) {
+    const text = JSON.stringify(JSON.parse(bytes.toString()), undefined, 2);
+    sendBytes(sending, status, Buffer.from(text), 'application/json');
+  } else sendBytes(sending, status, bytes, 'application/json');
+}
+
+export function sendObject(sending: Sending, status: number, object: object, form: Form): void {
+  sendJsonBytes(sending, status, Buffer.from(JSON.stringify(object)), form);
+}
+
+/** Sends bytes as they are, compressed where that is worth it. */
+export function sendBytes(
+  sending: Sending,
+  status: number,
+  bytes: Buffer,
+  contentType: string,
+  more: OutgoingHttpHeaders = {},
+): void {
+  const { exchange } = sending;
+  const headers = { ...headersOf(sending, contentType), ...more };
+  const accepts = exchange.headers['accept-encoding'];
+  if (bytes.length < compressFrom || typeof accepts !== 'string' || !accepts.includes('gzip')) {
+    headers['content-length'] = bytes.length;
+    exchange.answer(status, headers, bytes);
+    return;
+  }
+  headers.vary = 'Accept-Encoding';
+  gzip(bytes, { level: 1 }, (error, small) => {
+    if (error) {
+      exchange.answer(status, { ...headers, 'content-length': bytes.length }, bytes);
+      return;
+    }
+    exchange.answer(status, { ...headers, 'content-encoding': 'gzip', 'content-length': small.length }, small);
+  });
+}
+
+/** The headers that a stream of events starts with. */
+export const streamHeaders = (sending: Sending): OutgoingHttpHeaders => headersOf(sending, 'application/json');

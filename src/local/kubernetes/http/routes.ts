@@ -1,0 +1,77 @@
+// What other parts of the server add to it: answers on paths of their own, and handlers of reviews and subresources.
+
+import type { HostedCluster } from '../clusters.ts';
+import type { JsonObject, KubeObject } from '../object.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { ResourceType } from '../types/resource-type.ts';
+
+/** An answer that is not an object of the registry. */
+export interface Answer {
+  readonly status: number;
+  /** An object is sent in the form the client accepts; bytes and text as they are. */
+  readonly body: object | Buffer | string;
+  /** For bytes and text. */
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface PathRequest {
+  readonly cluster: HostedCluster;
+  readonly method: string;
+  /** Decoded, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  header(name: string): string | undefined;
+}
+
+/** Answers requests that are not about resources; undefined for paths it does not know. */
+export type PathHandler = (request: PathRequest) => Answer | undefined | Promise<Answer | undefined>;
+
+export interface ActionRequest {
+  readonly context: RequestContext;
+  readonly cluster: HostedCluster;
+  readonly type: ResourceType;
+  /** Empty for a review, which is created and not kept. */
+  readonly subresource: string;
+  readonly verb: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly query: URLSearchParams;
+  /** The body, checked to be of the kind that the action takes; undefined for verbs without. */
+  readonly body: JsonObject | undefined;
+}
+
+/** Handles reviews (by `group/plural`) and action subresources (by `group/plural/subresource`). */
+export type ActionHandler = (request: ActionRequest) => Answer | Promise<Answer>;
+
+export interface TableOptions {
+  readonly includeObject: 'None' | 'Metadata' | 'Object';
+  readonly version: 'v1' | 'v1beta1';
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Left out in all but the first event of a watch. */
+  readonly columns: boolean;
+  readonly now: number;
+}
+
+/** Makes the meta.k8s.io Table that kubectl prints. */
+export type TableMaker = (type: ResourceType, objects: readonly KubeObject[], options: TableOptions) => object;
+
+export interface AuditEvent {
+  readonly id: string;
+  readonly cluster: string;
+  readonly user: string;
+  readonly method: string;
+  readonly url: string;
+  readonly verb: string;
+  readonly status: number;
+  readonly sourceIp: string;
+  readonly seconds: number;
+}
+
+export interface Extensions {
+  readonly paths: readonly PathHandler[];
+  readonly actions: ReadonlyMap<string, ActionHandler>;
+  readonly table?: TableMaker;
+  /** Called once for every request, when it has been answered. */
+  readonly audit?: (event: AuditEvent) => void;
+}

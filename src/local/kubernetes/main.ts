@@ -1,0 +1,159 @@
+// The embedded Kubernetes: API servers for many clusters in one process, behind one TLS port. Reading `start` from top to
+// bottom tells what it consists of.
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { composeService } from '../../kit/lifecycle.ts';
+import type { Logger } from '../../kit/log.ts';
+import { atMost, createMetrics, oneOf, statusCode } from '../../kit/metrics.ts';
+import { Secret } from '../../kit/secret.ts';
+import type { Running } from '../../kit/service.ts';
+import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } from './clusters.ts';
+import { createHandler } from './http/handler.ts';
+import { listenTls } from './http/listener.ts';
+import type { Extensions } from './http/routes.ts';
+import { serverPaths } from './http/server-paths.ts';
+import { openObjects } from './objects/open.ts';
+
+export interface KubernetesConfig {
+  readonly logger: Logger;
+  /** The address to bind. */
+  readonly host?: string;
+  /** 0 takes a free one. */
+  readonly port?: number;
+  /** Clusters answer to `<name>.<suffix>`. */
+  readonly suffix?: string;
+  /** Clusters that shall be there; others come by {@link RunningKubernetes.clusters}. */
+  readonly clusters?: readonly string[];
+  /** The cluster of clients that name none in the handshake; the first one unless given. */
+  readonly defaultCluster?: string;
+  /** Where everything is kept; in memory when left out. */
+  readonly dataDirectory?: string;
+  readonly synchronous?: 'NORMAL' | 'FULL';
+  /** What other parts add to the server and to every cluster. */
+  readonly extensions?: Partial<Extensions>;
+  readonly hooks?: ClusterHooks;
+  readonly graceSeconds?: number;
+  /** The clock, for tests. */
+  readonly now?: () => number;
+}
+
+export interface RunningKubernetes extends Running {
+  readonly clusters: Clusters;
+  /** Gives a cluster a port of its own, for clients that send no server name. Resolves to its URL. */
+  ownPort(cluster: HostedCluster, port?: number): Promise<string>;
+}
+
+const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put'];
+
+export async function start(config: KubernetesConfig): Promise<RunningKubernetes> {
+  const { logger } = config;
+  const host = config.host ?? '127.0.0.1';
+  const { graceSeconds } = config;
+  let made: Pick<RunningKubernetes, 'clusters' | 'ownPort'> | undefined;
+
+  const service = await composeService(
+    { name: 'kubernetes', logger, ...(graceSeconds === undefined ? {} : { graceSeconds }) },
+    async ({ part, address, readiness, stopping }) => {
+      const hostKey = await loadHostKey(config.dataDirectory);
+      const objects = await part(
+        'objects',
+        () =>
+          openObjects({
+            logger,
+            ...(config.dataDirectory === undefined ? {} : { file: join(config.dataDirectory, 'kubernetes.sqlite') }),
+            ...(config.synchronous === undefined ? {} : { synchronous: config.synchronous }),
+          }),
+        (opened) => opened.close(),
+      );
+      const metrics = createMetrics();
+      const observeRequest = metrics.histogram({
+        name: 'apiserver_request_duration_seconds',
+        help: 'Time from a request to the end of its answer.',
+        labels: { verb: oneOf(verbs), resource: atMost(200), code: statusCode },
+      });
+      const extensions: Extensions = {
+        ...config.extensions,
+        paths: [serverPaths({ metrics, readiness }), ...(config.extensions?.paths ?? [])],
+        actions: config.extensions?.actions ?? new Map(),
+      };
+      const bound = { host, port: 0 };
+      const clusters = createClusters({
+        host: objects,
+        logger,
+        suffix: config.suffix ?? 'kubernetes.localhost',
+        hostKey,
+        address: () => bound,
+        hooks: config.hooks ?? {},
+        ...(config.now ? { now: config.now } : {}),
+      });
+      for (const name of config.clusters ?? []) clusters.create(name);
+      const fallback = (): HostedCluster | undefined => {
+        if (config.defaultCluster !== undefined) return clusters.find(config.defaultCluster);
+        for (const first of clusters.list()) return first;
+        return undefined;
+      };
+      const handler = createHandler({
+        extensions,
+        stopping,
+        observe: ({ verb, resource, status, seconds }) =>
+          observeRequest({ verb, resource: resource || 'none', code: String(status) }, seconds),
+      });
+      const listener = await part(
+        'listener',
+        async () =>
+          listenTls({
+            host,
+            port: config.port ?? 0,
+            handler,
+            logger,
+            clusterOf: (name) => clusters.byHostName(name) ?? (isAnonymous(name) ? fallback() : undefined),
+            contextOf: (cluster) => cluster.tls(),
+            unnamed: await fallback()?.serverCertificate(),
+          }),
+        (listening, graceOver) => listening.stop(graceOver),
+      );
+      bound.port = listener.port;
+      address('https', listener.url);
+      made = {
+        clusters,
+        async ownPort(cluster, port = 0) {
+          const own = await part(
+            `listener of ${cluster.name}`,
+            async () =>
+              listenTls({
+                host,
+                port,
+                handler,
+                logger,
+                clusterOf: () => clusters.find(cluster.name),
+                contextOf: (found) => found.tls(),
+                unnamed: await cluster.serverCertificate(),
+              }),
+            (listening, graceOver) => listening.stop(graceOver),
+          );
+          return own.url;
+        },
+      };
+    },
+  );
+  if (!made) throw new Error('the service was composed without its parts');
+  return Object.assign(service, made);
+}
+
+/** Names that select no cluster: none at all, or that of this machine. */
+const isAnonymous = (name: string): boolean => name === '' || name === 'localhost';
+
+/** 32 random bytes that all keys of clusters are derived from; kept where there is a place to keep them. */
+async function loadHostKey(directory: string | undefined): Promise<Secret<Buffer>> {
+  if (directory === undefined) return new Secret(randomBytes(32));
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await chmod(directory, 0o700);
+  const file = join(directory, 'kubernetes.key');
+  try {
+    await writeFile(file, randomBytes(32), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  return new Secret(await readFile(file));
+}
