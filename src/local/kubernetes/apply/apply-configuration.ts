@@ -5,6 +5,7 @@ import { unmergeable } from '../patch/refused-patch.ts';
 import { badRequest, StatusError } from '../status.ts';
 import { compareObjects, fieldsOf } from './compare.ts';
 import { difference, type FieldSet, isEmpty, pathsOf, recursiveDifference, sorted, union } from './fieldset.ts';
+import { ItemError } from './list-items.ts';
 import { decodeManagers, identityOf, type Manager, type Managers } from './managers.ts';
 import { mergeObjects, withoutEmptied } from './merge.ts';
 import { compareWithManagers, followSchema, type TrackedType, tracked, typeNodeOf } from './ownership.ts';
@@ -39,10 +40,15 @@ export function applyConfiguration({ type, live, config, manager, force, now }: 
   checkConfiguration(config, type);
   const managers = decodeManagers(live?.metadata.managedFields);
   if (!managers) throw new StatusError(500, 'InternalError', 'failed to decode managed fields');
-  if (managers.size === 0 && live) update(type, undefined, live, managers, beforeFirstApply, now);
-
   const before = live ? asJson(live) : emptyObject(type);
-  const applied = apply(type, before, config, managers, manager, force, now);
+  let applied: JsonObject;
+  try {
+    if (managers.size === 0 && live) update(type, undefined, live, managers, beforeFirstApply, now);
+    applied = apply(type, before, config, managers, manager, force, now);
+  } catch (error) {
+    if (!(error instanceof ItemError)) throw error;
+    throw unmergeable(`failed to create typed live object (${objectText(before, type)}): ${error.message}`);
+  }
   const result = withManagers(applied as unknown as KubeObject, managers);
   return manager === 'kubectl' && type.subresource === '' ? withLastApplied(result, config) : result;
 }
@@ -58,12 +64,14 @@ function checkConfiguration(config: JsonObject, type: TrackedType): void {
   }
   const errors = configurationErrors(config, typeNodeOf(type));
   if (errors.length > 0) {
-    const { name = '', namespace = '' } = isObject(metadata) ? metadata : {};
-    const version = type.apiVersion.includes('/') ? type.apiVersion : `/${type.apiVersion}`;
-    throw unmergeable(
-      `failed to create typed patch object (${namespace}/${name}; ${version}, Kind=${kind}): ${errorText(errors)}`,
-    );
+    throw unmergeable(`failed to create typed patch object (${objectText(config, type)}): ${errorText(errors)}`);
   }
+}
+
+/** `default/web; apps/v1, Kind=Deployment`, as messages name an object. */
+function objectText({ metadata }: JsonObject, { apiVersion, kind }: TrackedType): string {
+  const { name = '', namespace = '' } = isObject(metadata) ? metadata : {};
+  return `${namespace}/${name}; ${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
 }
 
 function apply(

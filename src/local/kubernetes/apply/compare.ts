@@ -1,7 +1,7 @@
 // What a write changed, field by field.
 import type { JsonObject, JsonValue } from '../object.ts';
 import { equalJson, isObject } from '../patch/json-tree.ts';
-import { type FieldSet, leaf, type MutableFieldSet } from './fieldset.ts';
+import { type FieldSet, leaf, type MutableFieldSet, unionBelow } from './fieldset.ts';
 import { itemElement } from './list-items.ts';
 import { type ListType, type MapType, type TypeNode, typeOf } from './type-node.ts';
 
@@ -56,13 +56,13 @@ function compare(before: Value, after: Value, type: TypeNode, literal: boolean):
   return joined(compareAs(shapeBefore, before, after, type, literal), changes);
 }
 
-/** Both accounts of a value that changed its shape. Only one of them has anything below the path itself. */
+/** Both accounts of a value that changed its shape. */
 function joined(a: Changes | undefined, b: Changes | undefined): Changes | undefined {
   if (!a || !b) return a ?? b;
   const both: Changes = {};
   for (const kind of ['added', 'modified', 'removed'] as const) {
     const [one, other] = [a[kind], b[kind]];
-    if (one && other) both[kind] = { ...one, ...other, '.': leaf };
+    if (one && other) both[kind] = unionBelow(one, other);
     else if (one ?? other) both[kind] = (one ?? other) as FieldSet;
   }
   return both;

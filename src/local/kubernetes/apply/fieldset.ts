@@ -27,70 +27,90 @@ export function isEmpty(set: FieldSet): boolean {
 const isMember = (node: FieldSet): boolean => '.' in node || isEmpty(node);
 
 /** A node from whether it is a member and what is below it; undefined when there is nothing to say. */
-function nodeOf(member: boolean, children: MutableFieldSet | undefined): FieldSet | undefined {
+function nodeOf(member: boolean, children: FieldSet | undefined): FieldSet | undefined {
   if (!children) return member ? leaf : undefined;
-  if (member) children['.'] = leaf;
-  return children;
+  if (member === '.' in children) return children;
+  const { '.': _, ...rest } = children;
+  return member ? { '.': leaf, ...rest } : rest;
 }
 
 type Combine = (a: FieldSet, b: FieldSet) => FieldSet | undefined;
 
-const atRoot =
-  (combine: (a: FieldSet, b: FieldSet, root: boolean) => FieldSet | undefined) =>
-  (a: FieldSet, b: FieldSet): FieldSet =>
-    combine(a, b, true) ?? leaf;
-
-function below(a: FieldSet, b: FieldSet, both: Combine, onlyA: boolean, onlyB: boolean): MutableFieldSet | undefined {
+/** What `keep` leaves of the nodes below `a`: `a` itself when that is all of them, undefined when it is none. */
+function filterBelow(
+  a: FieldSet,
+  keep: (node: FieldSet, element: string) => FieldSet | undefined,
+): FieldSet | undefined {
   let result: MutableFieldSet | undefined;
+  let same = true;
+  let any = false;
   for (const element in a) {
-    if (element === '.') continue;
-    const inA = a[element];
-    const inB = b[element];
-    const node = inA && inB ? both(inA, inB) : onlyA ? inA : undefined;
-    if (node) {
-      result ??= {};
-      result[element] = node;
+    const node = a[element];
+    if (element === '.' || !node) continue;
+    const kept = keep(node, element);
+    if (kept !== node && same) {
+      same = false;
+      result = {};
+      for (const before in a) {
+        if (before === element) break;
+        if (before !== '.') result[before] = a[before] ?? leaf;
+      }
     }
+    if (!kept) continue;
+    any = true;
+    if (result) result[element] = kept;
   }
-  if (onlyB) {
-    for (const element in b) {
-      const inB = b[element];
-      if (element === '.' || element in a || !inB) continue;
-      result ??= {};
-      result[element] = inB;
-    }
-  }
-  return result;
+  if (!any) return undefined;
+  return same ? a : result;
 }
 
 function unionNode(a: FieldSet, b: FieldSet, root = false): FieldSet | undefined {
-  return nodeOf(!root && (isMember(a) || isMember(b)), below(a, b, unionNode, true, true));
+  let result: MutableFieldSet | undefined;
+  for (const element in b) {
+    const inB = b[element];
+    if (element === '.' || !inB) continue;
+    const inA = a[element];
+    const node = inA ? unionNode(inA, inB) : inB;
+    if (!node || node === inA) continue;
+    result ??= { ...a };
+    result[element] = node;
+  }
+  const children = result ?? (isEmpty(a) ? undefined : a);
+  return nodeOf(!root && (isMember(a) || isMember(b)), children);
 }
 
-function differenceNode(a: FieldSet, b: FieldSet, root = false): FieldSet | undefined {
-  return nodeOf(!root && isMember(a) && !isMember(b), below(a, b, differenceNode, true, false));
-}
+const differenceNode: Combine = (a, b) => nodeOf(isMember(a) && !isMember(b), below(a, b, differenceNode));
 
-function recursiveDifferenceNode(a: FieldSet, b: FieldSet, root = false): FieldSet | undefined {
-  if (!root && isMember(b)) return undefined;
-  return nodeOf(!root && isMember(a), below(a, b, recursiveDifferenceNode, true, false));
-}
+const recursiveDifferenceNode: Combine = (a, b) =>
+  isMember(b) ? undefined : nodeOf(isMember(a), below(a, b, recursiveDifferenceNode));
 
-function intersectionNode(a: FieldSet, b: FieldSet, root = false): FieldSet | undefined {
-  return nodeOf(!root && isMember(a) && isMember(b), below(a, b, intersectionNode, false, false));
-}
+/** The nodes below `a`, those that `b` has too combined with them. */
+const below = (a: FieldSet, b: FieldSet, combine: Combine): FieldSet | undefined =>
+  filterBelow(a, (node, element) => {
+    const other = b[element];
+    return other ? combine(node, other) : node;
+  });
 
-const unionOf = atRoot(unionNode);
-export const union = (a: FieldSet, b: FieldSet): FieldSet => (isEmpty(b) ? a : isEmpty(a) ? b : unionOf(a, b));
+const shared = (a: FieldSet, b: FieldSet): FieldSet | undefined =>
+  filterBelow(a, (node, element) => {
+    const other = b[element];
+    return other && nodeOf(isMember(node) && isMember(other), shared(node, other));
+  });
 
-const differenceOf = atRoot(differenceNode);
+export const union = (a: FieldSet, b: FieldSet): FieldSet => (isEmpty(a) ? b : (unionNode(a, b, true) ?? leaf));
+
+/** The union of what two sets have below one path, which belongs to the result when it does to either. */
+export const unionBelow = (a: FieldSet, b: FieldSet): FieldSet => unionNode(a, b) ?? leaf;
+
 /** The paths of `a` that are not paths of `b`. A path of `a` below one of `b` stays. */
-export const difference = (a: FieldSet, b: FieldSet): FieldSet => (isEmpty(b) ? a : differenceOf(a, b));
+export const difference = (a: FieldSet, b: FieldSet): FieldSet =>
+  isEmpty(b) ? a : (below(a, b, differenceNode) ?? leaf);
 
 /** The paths of `a` that are neither paths of `b` nor below one. */
-export const recursiveDifference = atRoot(recursiveDifferenceNode);
+export const recursiveDifference = (a: FieldSet, b: FieldSet): FieldSet =>
+  isEmpty(b) ? a : (below(a, b, recursiveDifferenceNode) ?? leaf);
 
-export const intersection = atRoot(intersectionNode);
+export const intersection = (a: FieldSet, b: FieldSet): FieldSet => shared(a, b) ?? leaf;
 
 /** A set from paths of member names, such as `['metadata', 'labels']`. */
 export function setOfMembers(...paths: readonly (readonly string[])[]): FieldSet {

@@ -12,6 +12,8 @@ export interface Manager {
   readonly fields: FieldSet;
   /** As written; undefined when the manager came to own fields without changing the object. */
   readonly time: string | undefined;
+  /** The entry as it was written, to be written again as it is while nothing in it changes. */
+  readonly written?: ManagedFieldsEntry;
 }
 
 /** Entries by identity, see identityOf. */
@@ -52,7 +54,15 @@ function decodeEntry(entry: JsonObject): Manager | undefined {
   if (typeof subresource !== 'string') return undefined;
   const fields = fieldsV1 ?? {};
   if (!isFieldSet(fields)) return undefined;
-  return { manager, operation, apiVersion, subresource, fields, time: typeof time === 'string' ? time : undefined };
+  return {
+    manager,
+    operation,
+    apiVersion,
+    subresource,
+    fields,
+    time: typeof time === 'string' ? time : undefined,
+    written: entry as ManagedFieldsEntry,
+  };
 }
 
 function isFieldSet(value: unknown): value is FieldSet {
@@ -75,15 +85,23 @@ export function encodeManagers(managers: Managers): ManagedFieldsEntry[] {
         order(a.apiVersion, b.apiVersion) ||
         order(a.subresource, b.subresource),
     )
-    .map(({ manager, operation, apiVersion, time, fields, subresource }) => ({
-      ...(manager ? { manager } : {}),
-      operation,
-      ...(apiVersion ? { apiVersion } : {}),
-      ...(time === undefined ? {} : { time }),
-      fieldsType: 'FieldsV1',
-      fieldsV1: sorted(fields) as JsonObject,
-      ...(subresource ? { subresource } : {}),
-    }));
+    .map(encodeEntry);
+}
+
+function encodeEntry(entry: Manager): ManagedFieldsEntry {
+  const { manager, operation, apiVersion, time, fields, subresource, written } = entry;
+  if (written && written.fieldsV1 === fields && written.apiVersion === apiVersion && written.time === time) {
+    return written;
+  }
+  return {
+    ...(manager ? { manager } : {}),
+    operation,
+    ...(apiVersion ? { apiVersion } : {}),
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: sorted(fields) as JsonObject,
+    ...(subresource ? { subresource } : {}),
+  };
 }
 
 /** Sets an entry's fields, or drops it when none are left. */

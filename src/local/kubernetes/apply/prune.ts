@@ -2,7 +2,7 @@
 import type { JsonObject } from '../object.ts';
 import { fieldsOf } from './compare.ts';
 import { difference, type FieldSet, intersection, isEmpty, leaf, union } from './fieldset.ts';
-import type { Manager, Managers } from './managers.ts';
+import { identityOf, type Manager, type Managers } from './managers.ts';
 import { removeFields, withNamedFields } from './merge.ts';
 import { atVersion, type TrackedType } from './ownership.ts';
 import type { TypeNode } from './type-node.ts';
@@ -21,6 +21,8 @@ export function prune(
   const whole = version.convert(merged);
   const { node } = version;
   const lastFields = withNamedFields(last.fields, node);
+  const next = last.apiVersion === type.apiVersion ? managers.get(identityOf(last))?.fields : undefined;
+  if (next && isEmpty(difference(lastFields, withNamedFields(next, node)))) return merged;
   const dropped = removeFields(whole, lastFields, node);
   const kept = addBackOwned(whole, dropped, last.apiVersion, type, managers);
   const pruned = addBackDangling(whole, kept, lastFields, node);

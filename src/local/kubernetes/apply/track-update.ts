@@ -2,6 +2,7 @@
 import type { JsonObject, KubeObject, ManagedFieldsEntry } from '../object.ts';
 import { equalJson, isObject } from '../patch/json-tree.ts';
 import { isEmpty, union } from './fieldset.ts';
+import { ItemError } from './list-items.ts';
 import { capUpdateManagers, decodeManagers, encodeManagers, identityOf, type Managers } from './managers.ts';
 import { compareWithManagers, followSchema, type TrackedType, tracked } from './ownership.ts';
 
@@ -25,7 +26,12 @@ export interface Update {
 export function trackUpdate({ type, live, object, manager, now }: Update): KubeObject {
   const managers = managersFor(type, live, object);
   if (managers.size > 0 || !live) {
-    update(type, live, object, managers, manager, now);
+    try {
+      update(type, live, object, managers, manager, now);
+    } catch (error) {
+      // Items that cannot be told apart cannot be tracked. Whether they may be is for validation to say.
+      if (!(error instanceof ItemError)) throw error;
+    }
     capUpdateManagers(managers);
   }
   return withManagers(object, managers);

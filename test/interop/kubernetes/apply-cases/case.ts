@@ -125,6 +125,14 @@ export const resources = {
     status: false,
     custom: false,
   },
+  certificatesigningrequests: {
+    group: 'certificates.k8s.io',
+    version: 'v1',
+    kind: 'CertificateSigningRequest',
+    namespaced: false,
+    status: true,
+    custom: false,
+  },
   validatingwebhookconfigurations: {
     group: 'admissionregistration.k8s.io',
     version: 'v1',

@@ -6,6 +6,7 @@ import { blobRows, widgetRows } from './custom-resources.ts';
 import { deploymentRows } from './deployments.ts';
 import { jsonPatchRows } from './json-patches.ts';
 import { podRows, serviceRows } from './services-and-pods.ts';
+import { signingRequestRows } from './signing-requests.ts';
 import { metadataPatchRows, templatePatchRows } from './strategic-patches.ts';
 
 export const cases: readonly Case[] = [
@@ -13,6 +14,7 @@ export const cases: readonly Case[] = [
   ...rows('deployments', [...deploymentRows, ...templatePatchRows]),
   ...rows('services', serviceRows),
   ...rows('pods', podRows),
+  ...rows('certificatesigningrequests', signingRequestRows),
   ...rows('widgets', widgetRows),
   ...rows('blobs', blobRows),
   ...(Object.entries(bodies) as [Resource, JsonMap][]).flatMap(([resource, body]) =>
