@@ -36,6 +36,7 @@ export interface TrackedType {
 
 export interface OtherVersion {
   readonly schema: Schema;
+  /** To this version, from whichever the object's apiVersion says. */
   readonly convert: (object: KubeObject) => KubeObject;
 }
 
