@@ -115,9 +115,9 @@ export function createCommits({ keep, history, onSlow }: CommitsOptions): Commit
 
   function after(started: number, commits: number, writes: number): void {
     const milliseconds = performance.now() - started;
-    if (milliseconds > slowMs) onSlow?.({ milliseconds, commits, writes });
     if (waiting.length > 0) schedule();
     else idle?.();
+    if (milliseconds > slowMs) onSlow?.({ milliseconds, commits, writes });
   }
 
   return {
