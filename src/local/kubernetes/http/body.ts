@@ -45,18 +45,32 @@ export function parseYaml(text: string): ParsedJson {
   }
   const document = parseDocument(text, {
     version: '1.1',
-    uniqueKeys: false,
+    uniqueKeys: true,
     prettyErrors: true,
     logLevel: 'silent',
     customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== noTimes),
   });
-  const error = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
-  if (error) throw new YamlTextError(`yaml: line ${error.linePos?.[0].line ?? 1}: ${error.message.split('\n', 1)[0]}`);
+  const duplicates: string[] = [];
+  for (const { code, message, linePos, pos } of document.errors) {
+    const line = Math.min(linePos?.[0].line ?? 1, text.trimEnd().split('\n').length);
+    if (code === 'DUPLICATE_KEY') {
+      const key = /^[^:\s]+/.exec(text.slice(pos[0]))?.[0] ?? '';
+      duplicates.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
+    } else if (code !== 'MULTIPLE_DOCS') throw new YamlTextError(`yaml: line ${line}: ${goYamlText(message)}`);
+  }
   try {
-    return { value: (document.toJS({ maxAliasCount: 100 }) ?? null) as JsonValue, duplicates: [] };
+    return { value: (document.toJS({ maxAliasCount: 100 }) ?? null) as JsonValue, duplicates };
   } catch (cause) {
     throw new YamlTextError(`yaml: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
+}
+
+/** The words of Go's library for the errors people make most. */
+function goYamlText(message: string): string {
+  if (message.startsWith('Flow map')) return "did not find expected ',' or '}'";
+  if (message.startsWith('Flow sequence')) return "did not find expected ',' or ']'";
+  if (message.includes('Tabs are not allowed')) return 'found character that cannot start any token';
+  return message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message;
 }
 
 /** How the server shows what it could not read: the start as text if it looks like JSON, else in hexadecimal. */
@@ -74,12 +88,16 @@ const versionKind =
 const goKind = (value: JsonValue): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 
-/** Reads the body of a create or update: an object that says it is of this kind, or does not say. */
+/**
+ * Reads the body of a create or update: an object that says it is of this kind, or does not say. `served` tells whether a kind is
+ * another one of the same version.
+ */
 export function readObjectBody(
   bytes: Buffer,
   format: BodyFormat,
   kind: { readonly group: string; readonly version: string; readonly kind: string },
   custom: boolean,
+  served: (otherKind: string) => boolean = () => false,
 ): { readonly body: JsonObject; readonly duplicates: readonly string[] } {
   const unrecognized = (why: string): StatusError =>
     badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${shown(bytes)})`);
@@ -100,7 +118,7 @@ export function readObjectBody(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type ${versionKind}`,
     );
   }
-  checkKind(value, kind, custom, unrecognized, bytes);
+  checkKind(value, kind, custom, unrecognized, bytes, served);
   return { body: value, duplicates };
 }
 
@@ -110,6 +128,7 @@ function checkKind(
   custom: boolean,
   unrecognized: (why: string) => StatusError,
   bytes: Buffer,
+  served: (otherKind: string) => boolean,
 ): void {
   for (const member of ['apiVersion', 'kind'] as const) {
     const value = body[member];
@@ -143,6 +162,12 @@ function checkKind(
   }
   if ((apiVersion === '' || apiVersion === expected) && (said === '' || said === kind.kind)) return;
   const version = apiVersion === '' ? expected : apiVersion;
+  if (version === expected && served(said)) {
+    const short = kind.group === '' ? 'core' : kind.group.split('.', 1)[0];
+    throw badRequest(
+      `${said} in version "${kind.version}" cannot be handled as a ${kind.kind}: converting (${kind.version}.${said}) to (${short}.${kind.kind}): unknown conversion`,
+    );
+  }
   throw badRequest(
     `${said || kind.kind} in version "${version.slice(version.indexOf('/') + 1)}" cannot be handled as a ${kind.kind}: no kind "${said || kind.kind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:110"`,
   );

@@ -68,7 +68,8 @@ export function createHandler({ extensions, stopping, observe }: HandlerOptions)
         sendAnswer(sending, answer, refusalForm(exchange.headers.accept));
         return;
       }
-      if (path.startsWith('/api/') || cluster.hasBuiltinGroup(path.split('/')[2] ?? '')) {
+      const [, root, group = ''] = path.split('/');
+      if (root === 'api' || (root === 'apis' && group !== '' && cluster.hasBuiltinGroup(group))) {
         throw new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
       }
     }

@@ -131,8 +131,9 @@ function complaint(text: string): string {
   const skip = (): void => {
     while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1;
   };
+  // Go's decoder adds a blank at the end, to see whether what it is in the middle of may end there.
   const character = (): string => {
-    const code = text.codePointAt(at) ?? 0;
+    const code = text.codePointAt(at) ?? 0x20;
     const shown = String.fromCodePoint(code);
     if (shown === "'") return "'\\''";
     if (shown === '"') return "'\"'";
@@ -143,7 +144,6 @@ function complaint(text: string): string {
 
   function literal(word: string): string | undefined {
     for (const [index, letter] of [...word].entries()) {
-      if (at >= text.length) return end;
       if (text[at] !== letter) {
         return index === 0 ? bad('looking for beginning of value') : bad(`in literal ${word} (expecting '${letter}')`);
       }
@@ -164,14 +164,12 @@ function complaint(text: string): string {
       if (code < 0x20) return bad('in string literal');
       if (code === backslash) {
         at += 1;
-        if (at >= text.length) return end;
         if (text[at] === 'u') {
           for (let digit = 0; digit < 4; digit += 1) {
             at += 1;
-            if (at >= text.length) return end;
             if (!/[0-9a-fA-F]/.test(text.charAt(at))) return bad('in \\u hexadecimal character escape');
           }
-        } else if (!'"\\/bfnrt'.includes(text.charAt(at))) return bad('in string escape code');
+        } else if (at >= text.length || !'"\\/bfnrt'.includes(text.charAt(at))) return bad('in string escape code');
       }
       at += 1;
     }
@@ -179,20 +177,17 @@ function complaint(text: string): string {
 
   function number(): string | undefined {
     if (text[at] === '-') at += 1;
-    if (at >= text.length) return end;
     if (!/\d/.test(text.charAt(at))) return bad('in numeric literal');
     if (text[at] === '0') at += 1;
     else while (/\d/.test(text.charAt(at))) at += 1;
     if (text[at] === '.') {
       at += 1;
-      if (at >= text.length) return end;
       if (!/\d/.test(text.charAt(at))) return bad('after decimal point in numeric literal');
       while (/\d/.test(text.charAt(at))) at += 1;
     }
     if (text[at] === 'e' || text[at] === 'E') {
       at += 1;
       if (text[at] === '+' || text[at] === '-') at += 1;
-      if (at >= text.length) return end;
       if (!/\d/.test(text.charAt(at))) return bad('in exponent of numeric literal');
       while (/\d/.test(text.charAt(at))) at += 1;
     }

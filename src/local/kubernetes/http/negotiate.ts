@@ -1,5 +1,5 @@
 // Which form an answer has, from the Accept header: JSON, YAML, or a table or metadata in their place.
-import { notAcceptable } from '../status.ts';
+import { notAcceptable, StatusError } from '../status.ts';
 
 export type Shape = 'object' | 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
@@ -19,13 +19,16 @@ export const watchTypes = [
   'application/vnd.kubernetes.protobuf;stream=watch',
 ] as const;
 
-const jsonNames = new Set(['application/json', 'application/*', '*/*']);
+const jsonNames = new Set(['application/json', '*/*']);
+const routed = new Set<string>([...objectTypes, '*/*']);
 const shapes = new Set<string>(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList']);
-const remembered = new Map<string, Form | undefined>();
+/** 'unknown': no format in it is one of the server's at all. */
+type Found = Form | 'unknown' | undefined;
+const remembered = new Map<string, Found>();
 const mostRemembered = 200;
 
 /** The form of a header, undefined when nothing in it can be had. What is asked for in protobuf is not to be had here. */
-function formOf(accept: string): Form | undefined {
+function formOf(accept: string): Found {
   const clauses = accept.split(',').map((clause) => {
     const [media = '', ...parameters] = clause.split(';').map((part) => part.trim());
     const found: Record<string, string> = {};
@@ -35,6 +38,7 @@ function formOf(accept: string): Form | undefined {
     }
     return { media: media.toLowerCase(), found, quality: Number(found.q ?? 1) };
   });
+  if (!clauses.some(({ media }) => routed.has(media))) return 'unknown';
   clauses.sort((a, b) => b.quality - a.quality);
   for (const { media, found, quality } of clauses) {
     if (quality === 0) continue;
@@ -47,8 +51,13 @@ function formOf(accept: string): Form | undefined {
   return undefined;
 }
 
-/** Refuses with 406 what cannot be had. */
-export function negotiate(accept: string | undefined, watch = false): Form {
+function nothingKnown(types: readonly string[]): StatusError {
+  const message = `406: Not Acceptable\n\nAvailable representations: ${types.join(', ')}`;
+  return new StatusError(406, 'NotAcceptable', message, {});
+}
+
+/** Refuses with 406 what cannot be had. `of` tells what the answer is: one object, a list, or a stream. */
+export function negotiate(accept: string | undefined, of: 'object' | 'list' | 'watch' = 'object'): Form {
   if (accept === undefined || accept === '' || accept === 'application/json' || accept === '*/*') return jsonForm;
   let form = remembered.get(accept);
   if (!form && !remembered.has(accept)) {
@@ -56,7 +65,9 @@ export function negotiate(accept: string | undefined, watch = false): Form {
     if (remembered.size >= mostRemembered) remembered.clear();
     remembered.set(accept, form);
   }
-  if (!form || (watch && form.media === 'yaml')) throw notAcceptable(watch ? watchTypes : objectTypes);
+  if (form === 'unknown') throw nothingKnown(of === 'object' ? objectTypes : [...objectTypes, ...watchTypes]);
+  if (!form || (of === 'watch' && form.media === 'yaml'))
+    throw notAcceptable(of === 'watch' ? watchTypes : objectTypes);
   return form;
 }
 

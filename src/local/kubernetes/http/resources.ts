@@ -44,7 +44,8 @@ function pathVerbs(
 ): readonly Verb[] | undefined {
   if (tooDeep) return undefined;
   const everywhere = type.namespaced && namespace === '';
-  const misplaced = !type.namespaced && namespace !== '' && !(type.plural === 'namespaces' && type.group === '');
+  const isNamespace = type.plural === 'namespaces' && type.group === '';
+  const misplaced = !type.namespaced && namespace !== '' && !(isNamespace && namespace === name);
   if (misplaced || (everywhere && name !== '')) return undefined;
   if (subresource !== '') return subresourceVerbs(type.subresources[subresource]);
   const collection: readonly Verb[] = everywhere ? ['list', 'watch'] : ['create', 'list', 'watch', 'deletecollection'];
@@ -100,7 +101,8 @@ const placeOf = (type: ResourceType, { namespace, name }: RequestInfo) => ({
 });
 
 function shapingOf({ exchange, cluster, info, extensions }: ResourceRequest, watch = false): Shaping {
-  const form = negotiate(exchange.headers.accept, watch);
+  const isList = info.name === '' && info.verb !== 'create';
+  const form = negotiate(exchange.headers.accept, watch ? 'watch' : isList ? 'list' : 'object');
   return {
     form,
     table: extensions.table,
@@ -146,7 +148,13 @@ async function readObjectOf(
     const { body } = readObjectBody(bytes, format, kind, false);
     return { object: { ...body, metadata: { ...(body.metadata as object) } } as unknown as KubeObject, context };
   }
-  const { body, duplicates } = readObjectBody(bytes, format, type, type.custom !== undefined);
+  const { body, duplicates } = readObjectBody(
+    bytes,
+    format,
+    type,
+    type.custom !== undefined,
+    (kind) => cluster.types.findKind(type.group, type.version, kind) !== undefined,
+  );
   const { object, complaints } = decode(type, body, duplicates);
   reportComplaints(context, type, complaints);
   return { object, context };
@@ -234,9 +242,8 @@ const verbs: Readonly<Record<Verb, Serve>> = {
       fieldManager: undefined,
       fieldValidation: 'Warn',
     });
-    const entries = await cluster.registry.deleteCollection(context, type, query, options);
-    const revision = cluster.objects.revision;
-    sendJsonBytes(sending, 200, shapedList(shaping, type, { entries, revision }), shaping.form);
+    const found = await cluster.registry.deleteCollection(context, type, query, options);
+    sendJsonBytes(sending, 200, shapedList(shaping, type, found), shaping.form);
   },
 };
 

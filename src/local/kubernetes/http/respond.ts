@@ -49,7 +49,12 @@ function wantsIndent({ exchange, query }: Sending): boolean {
 /** Sends JSON that is already bytes, in the form asked for. */
 export function sendJsonBytes(sending: Sending, status: number, bytes: Buffer, form: Form): void {
   if (form.media === 'yaml') {
-    const text = stringify(JSON.parse(bytes.toString()), { sortMapEntries: true, lineWidth: 0 });
+    const text = stringify(JSON.parse(bytes.toString()), {
+      sortMapEntries: true,
+      lineWidth: 80,
+      indentSeq: false,
+      aliasDuplicateObjects: false,
+    });
     sendBytes(sending, status, Buffer.from(text), 'application/yaml');
   } else if (wantsIndent(sending)) {
     const text = JSON.stringify(JSON.parse(bytes.toString()), undefined, 2);

@@ -90,6 +90,13 @@ export function shapedList(shaping: Shaping, type: ResourceType, list: ObjectLis
     const objects = list.entries.map((entry) => readObject(type, entry));
     return Buffer.from(JSON.stringify(makeTable(shaping, type, objects, metadata)));
   }
+  if (shape === 'PartialObjectMetadata') {
+    throw new StatusError(
+      406,
+      'NotAcceptable',
+      `you requested PartialObjectMetadata, but the requested object is a list (*${type.group || 'core'}.${type.listKind})`,
+    );
+  }
   if (shape !== 'object') {
     const items = list.entries.map((entry) => partialMetadata(readObject(type, entry), version));
     const kind = 'PartialObjectMetadataList';

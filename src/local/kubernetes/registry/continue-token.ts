@@ -19,7 +19,7 @@ export function encodePosition(position: Position, namespace: string | undefined
   ).toString('base64url');
 }
 
-const refuse = (why: string): Error => badRequest(`continue key is not valid: ${why}`);
+const refuse = (why: string): Error => badRequest(`invalid continue token: continue key is not valid: ${why}`);
 
 export function decodePosition(token: string, namespace: string | undefined): Position {
   let read: unknown;

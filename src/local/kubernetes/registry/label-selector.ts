@@ -62,7 +62,7 @@ function checkKey(key: string): void {
     else if (name.length > 63) problems.push('name part must be no more than 63 bytes');
     if (!namePart.test(name)) problems.push(nameRule);
   }
-  if (problems.length > 0) throw refuse(`key: Invalid value: ${JSON.stringify(key)}: ${problems.join('; ')}`);
+  if (problems.length > 0) throw refuse(`<nil>: Invalid value: ${JSON.stringify(key)}: ${problems.join('; ')}`);
 }
 
 function checkValue(key: string, value: string, index: number): void {
@@ -145,7 +145,7 @@ export function parseLabelSelector(text: string | undefined): LabelMatcher | und
       checkValue(key, value, 0);
       if (!/^[+-]?\d+$/.test(value)) {
         throw refuse(
-          `values[0][${key}]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`,
+          `values[0]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`,
         );
       }
       const bound = Number(value);
@@ -172,14 +172,14 @@ export function parseLabelSelector(text: string | undefined): LabelMatcher | und
     const first = peek();
     if (first.kind !== 'word' && first.kind !== '!') {
       if (first.kind === 'end') break;
-      throw refuse(`found '${first.text}', expected: !, identifier, or 'end of string'`);
+      throw badRequest(`found '${first.text}', expected: !, identifier, or 'end of string'`);
     }
     requirements.push(requirement());
     const next = take();
     if (next.kind === 'end') break;
-    if (next.kind !== ',') throw refuse(`found '${next.text}', expected: ',' or 'end of string'`);
+    if (next.kind !== ',') throw badRequest(`found '${next.text}', expected: ',' or 'end of string'`);
     if (peek().kind !== 'word' && peek().kind !== '!') {
-      throw refuse(`found '${peek().text}', expected: identifier after ','`);
+      throw badRequest(`found '${peek().text}', expected: identifier after ','`);
     }
   }
   if (requirements.length === 1) return requirements[0];

@@ -144,9 +144,9 @@ export function openRegistry(objects: Objects, plugins: () => readonly Admission
       if (!type.verbs.includes('deletecollection')) {
         throw methodNotAllowed({ group: type.group, resource: type.plural }, 'deletecollection');
       }
-      const { entries } = list(objects, type, query);
+      const found = list(objects, type, query);
       await Promise.all(
-        entries.map(async ({ namespace, name }) => {
+        found.entries.map(async ({ namespace, name }) => {
           try {
             await deleteObject(objects, plugins(), context, type, { namespace, name }, options);
           } catch (error) {
@@ -154,7 +154,7 @@ export function openRegistry(objects: Objects, plugins: () => readonly Admission
           }
         }),
       );
-      return entries;
+      return found;
     },
   };
 }

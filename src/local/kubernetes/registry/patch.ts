@@ -1,6 +1,6 @@
 // Patches: the object as it is served, the change, the object as it is wanted.
 import { applyConfiguration } from '../apply/apply-configuration.ts';
-import type { JsonObject, KubeObject } from '../object.ts';
+import type { JsonObject, JsonValue, KubeObject } from '../object.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { isObject } from '../patch/json-tree.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
@@ -37,6 +37,13 @@ function unreadable(text: string, why: string): StatusError {
 
 const handledAs = / cannot be handled as an? [^:]*: /;
 
+/** Members in order of name wherever the patch went, as the server prints them. */
+function sortedLike(json: JsonValue, patch: unknown): JsonValue {
+  if (!isObject(json) || !isObject(patch)) return json;
+  const names = Object.keys(json).sort();
+  return Object.fromEntries(names.map((name) => [name, sortedLike(json[name] ?? null, patch[name])]));
+}
+
 /** Reads a patch's outcome as an object of the type, and tells of unknown fields as asked. */
 export function readPatched(
   context: RequestContext,
@@ -45,14 +52,7 @@ export function readPatched(
   json: JsonObject,
   patch: PatchRequest,
 ): KubeObject {
-  const text = (): string => {
-    const sorted = Object.fromEntries(
-      Object.keys(json)
-        .sort()
-        .map((member) => [member, json[member]]),
-    );
-    return JSON.stringify(sorted);
-  };
+  const text = (): string => JSON.stringify(sortedLike(json, patch.type === 'json' ? {} : patch.body));
   const expected = apiVersionOf(type);
   if (json.kind !== type.kind || json.apiVersion !== expected) {
     throw unreadable(

@@ -102,5 +102,5 @@ export interface Registry {
     type: ResourceType,
     query: ListQuery,
     options: DeleteOptions,
-  ): Promise<readonly Entry[]>;
+  ): Promise<ObjectList>;
 }

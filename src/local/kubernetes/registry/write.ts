@@ -179,7 +179,7 @@ function refuseInvalid(type: ResourceType, { metadata }: KubeObject, errors: Par
 /** What a client may leave out and not change. */
 function keepSystemFields({ metadata }: KubeObject, { metadata: live }: KubeObject): void {
   metadata.uid ||= live.uid ?? '';
-  metadata.creationTimestamp ??= live.creationTimestamp ?? '';
+  if (live.creationTimestamp !== undefined) metadata.creationTimestamp = live.creationTimestamp;
   if (live.deletionTimestamp !== undefined) metadata.deletionTimestamp ??= live.deletionTimestamp;
   if (live.deletionGracePeriodSeconds !== undefined) {
     metadata.deletionGracePeriodSeconds ??= live.deletionGracePeriodSeconds;
