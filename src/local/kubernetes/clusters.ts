@@ -1,5 +1,6 @@
 // The clusters of this process: their names, addresses, authorities and what each starts with. An idle one is a few small
 // objects; certificates, access rules and first contents come with first use.
+import { isIPv6 } from 'node:net';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { Logger } from '../../kit/log.ts';
 import type { Secret } from '../../kit/secret.ts';
@@ -22,6 +23,8 @@ import { type ChangingTypeTable, createTypeTable } from './types/table.ts';
 export interface HostedCluster extends Cluster {
   readonly types: ChangingTypeTable;
   readonly access: Access;
+  /** `https://address:port` of the shared listener, for clients that send the host name in the handshake only. */
+  readonly address: string;
   /** The name that selects it in the handshake. */
   readonly hostName: string;
   readonly connections: Set<TLSSocket>;
@@ -101,6 +104,10 @@ export function createClusters(options: ClustersOptions): Clusters {
       now,
       get url() {
         return `https://${hostName}:${options.address().port}`;
+      },
+      get address() {
+        const { host: bound, port } = options.address();
+        return `https://${isIPv6(bound) ? `[${bound}]` : bound}:${port}`;
       },
       get types() {
         types ??= createTypeTable();

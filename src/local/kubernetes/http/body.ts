@@ -31,7 +31,8 @@ export class YamlTextError extends Error {
   }
 }
 
-const noTimes = 'tag:yaml.org,2002:timestamp';
+/** Stay texts. */
+const plainTags = new Set(['tag:yaml.org,2002:timestamp', 'tag:yaml.org,2002:binary']);
 
 /** Reads YAML as Go's library does: YAML 1.1, times stay texts, the last of equal keys counts. Throws YamlTextError. */
 export function parseYaml(text: string): ParsedJson {
@@ -48,7 +49,7 @@ export function parseYaml(text: string): ParsedJson {
     uniqueKeys: true,
     prettyErrors: true,
     logLevel: 'silent',
-    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== noTimes),
+    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !plainTags.has(tag.tag)),
   });
   const duplicates: string[] = [];
   for (const { code, message, linePos, pos } of document.errors) {

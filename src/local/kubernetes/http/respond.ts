@@ -50,6 +50,7 @@ function wantsIndent({ exchange, query }: Sending): boolean {
 export function sendJsonBytes(sending: Sending, status: number, bytes: Buffer, form: Form): void {
   if (form.media === 'yaml') {
     const text = stringify(JSON.parse(bytes.toString()), {
+      version: '1.1',
       sortMapEntries: true,
       lineWidth: 80,
       indentSeq: false,

@@ -1,0 +1,60 @@
+// A kubeconfig for a cluster: the address on this machine, the name for the handshake, and a client certificate.
+import { stringify } from 'yaml';
+import { Secret } from '../../kit/secret.ts';
+import { issueClientCertificate } from '../../pki/authority.ts';
+import { keyPem } from '../../pki/keys.ts';
+import type { HostedCluster } from './clusters.ts';
+
+export interface KubeconfigUser {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+export interface Kubeconfig {
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: Secret<string>;
+  /** The file as kubectl reads it. */
+  readonly text: Secret<string>;
+}
+
+const administrator: KubeconfigUser = { name: 'kubernetes-admin', groups: ['system:masters'] };
+const yearSeconds = 365 * 24 * 3600;
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/**
+ * Issues a certificate for a user, the administrator unless given, and writes it into a kubeconfig. The server is named by
+ * address, since not every resolver knows names under `localhost`; `tls-server-name` selects the cluster.
+ */
+export async function kubeconfigOf(cluster: HostedCluster, user: KubeconfigUser = administrator): Promise<Kubeconfig> {
+  const authority = await cluster.authority();
+  const issued = await issueClientCertificate(authority, {
+    commonName: user.name,
+    organizations: user.groups,
+    lifeSeconds: yearSeconds,
+  });
+  const ca = authority.certificatePem;
+  const certificate = issued.certificatePem;
+  const key = keyPem(issued.key);
+  const { name } = cluster;
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name,
+        cluster: {
+          server: cluster.address,
+          'tls-server-name': cluster.hostName,
+          'certificate-authority-data': base64(ca),
+        },
+      },
+    ],
+    users: [
+      { name: user.name, user: { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) } },
+    ],
+    contexts: [{ name, context: { cluster: name, user: user.name } }],
+    'current-context': name,
+  };
+  return { ca, certificate, key: new Secret(key), text: new Secret(stringify(config, { lineWidth: 0 })) };
+}
