@@ -62,7 +62,7 @@ async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, v
 function eventOf<T extends KubeObject>(line: string): WatchEvent<T> {
   let event: { readonly type?: unknown; readonly object?: unknown };
   try {
-    event = JSON.parse(line);
+    event = JSON.parse(line) ?? {};
   } catch (cause) {
     throw new KubeConnectionError('the watch broke off within an event, or is not a watch', cause);
   }

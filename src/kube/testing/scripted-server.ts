@@ -23,7 +23,7 @@ export interface SeenRequest {
   readonly serverName: string | undefined;
 }
 
-export type Answer = (request: SeenRequest, response: ServerResponse) => void | Promise<void>;
+export type Answer = (request: SeenRequest, response: ServerResponse) => unknown;
 
 export interface ScriptedServer {
   readonly url: string;
