@@ -14,6 +14,7 @@ import type { Cluster } from './cluster.ts';
 import { writeFirstObjects } from './first-objects.ts';
 import type { ObjectHost } from './objects/objects.ts';
 import type { AdmissionPlugin } from './registry/admission.ts';
+import { escalationPlugin } from './registry/escalation-plugin.ts';
 import { openRegistry } from './registry/open-registry.ts';
 import { timestamp } from './registry/timestamp.ts';
 import { builtinTypes } from './types/builtin.ts';
@@ -77,7 +78,6 @@ export interface Clusters {
 const nameForm = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 const builtinGroups = new Set(builtinTypes().map((type) => type.group));
-const noPlugins: readonly AdmissionPlugin[] = [];
 
 export function createClusters(options: ClustersOptions): Clusters {
   const { host, logger, suffix, hooks } = options;
@@ -114,7 +114,7 @@ export function createClusters(options: ClustersOptions): Clusters {
         return types;
       },
       registry: openRegistry(objects, () => {
-        plugins ??= hooks.admission?.(cluster) ?? noPlugins;
+        plugins ??= [escalationPlugin(() => cluster.access.authorizer), ...(hooks.admission?.(cluster) ?? [])];
         return plugins;
       }),
       get log() {

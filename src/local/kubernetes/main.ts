@@ -8,7 +8,9 @@ import type { Logger } from '../../kit/log.ts';
 import { atMost, createMetrics, oneOf, statusCode } from '../../kit/metrics.ts';
 import { Secret } from '../../kit/secret.ts';
 import type { Running } from '../../kit/service.ts';
+import { createAuditLog } from './access/audit.ts';
 import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } from './clusters.ts';
+import { accessActions } from './http/access-actions.ts';
 import { createHandler } from './http/handler.ts';
 import { listenTls } from './http/listener.ts';
 import type { Extensions } from './http/routes.ts';
@@ -34,6 +36,8 @@ export interface KubernetesConfig {
   readonly extensions?: Partial<Extensions>;
   readonly hooks?: ClusterHooks;
   readonly graceSeconds?: number;
+  /** Takes a line for every request; no audit log when left out. */
+  readonly auditLogger?: Logger;
   /** The clock, for tests. */
   readonly now?: () => number;
 }
@@ -72,10 +76,18 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         help: 'Time from a request to the end of its answer.',
         labels: { verb: oneOf(verbs), resource: atMost(200), code: statusCode },
       });
+      const audit =
+        config.auditLogger &&
+        (await part(
+          'audit log',
+          () => createAuditLog(config.auditLogger ?? logger),
+          (log) => log.flush(),
+        ));
       const extensions: Extensions = {
         ...config.extensions,
         paths: [serverPaths({ metrics, readiness }), ...(config.extensions?.paths ?? [])],
-        actions: config.extensions?.actions ?? new Map(),
+        actions: new Map([...accessActions, ...(config.extensions?.actions ?? [])]),
+        ...(audit ? { audit } : {}),
       };
       const bound = { host, port: 0 };
       const clusters = createClusters({

@@ -1,6 +1,8 @@
 // From a request to its answer, in this order: what it asks for, who asks, whether they may, the answer; then the audit line.
 import { randomUUID } from 'node:crypto';
-import type { AccessQuestion, User } from '../access/user.ts';
+import type { AuditLog } from '../access/audit.ts';
+import { accessForbidden } from '../access/forbidden.ts';
+import type { AccessAnswer, AccessQuestion, User } from '../access/user.ts';
 import type { HostedCluster } from '../clusters.ts';
 import { badRequest, StatusError } from '../status.ts';
 import type { Exchange } from './exchange.ts';
@@ -21,7 +23,6 @@ export interface HandlerOptions {
 export type Handler = (exchange: Exchange, cluster: HostedCluster) => void;
 
 const noQuery = new URLSearchParams();
-const nobody: User = { name: '', groups: [] };
 
 function questionOf(info: RequestInfo): AccessQuestion {
   if (!info.isResource) return { kind: 'path', verb: info.verb, path: info.path };
@@ -45,8 +46,12 @@ export function createHandler({ extensions, stopping, observe }: HandlerOptions)
     const found = access.authenticate({ connection: exchange.socket, headers: exchange.headers });
     const sender = found instanceof Promise ? await found : found;
     const user = access.actingUser(sender, exchange.rawHeaders, info.path);
+    state.sender = sender;
     state.user = user;
-    access.require(user, questionOf(info));
+    const question = questionOf(info);
+    state.question = question;
+    state.answer = access.mayDo(user, question);
+    if (!state.answer.allowed) throw accessForbidden(user, question, state.answer.reason);
     const { sending } = state;
     const request = { exchange, cluster, user, info, warnings: state.warnings, sending, extensions, stopping };
     if (info.isResource && (await serveResource(request))) return;
@@ -83,23 +88,13 @@ export function createHandler({ extensions, stopping, observe }: HandlerOptions)
     const warnings: string[] = [];
     const auditId = typeof given === 'string' && given.length <= 64 ? given : randomUUID();
     const sending: Sending = { exchange, query: info?.query ?? noQuery, auditId, warnings };
-    const state: State = { sending, warnings, user: nobody };
+    const state: State = { sending, warnings };
     const status = statusSeen(exchange);
     exchange.onClose(() => {
       const seconds = (performance.now() - started) / 1000;
       const verb = info?.verb ?? '';
       observe({ verb, resource: info?.resource ?? '', status: status.code, seconds });
-      extensions.audit?.({
-        id: auditId,
-        cluster: cluster.name,
-        user: state.user.name,
-        method: exchange.method,
-        url: exchange.url,
-        verb,
-        status: status.code,
-        sourceIp: exchange.socket.remoteAddress ?? '',
-        seconds,
-      });
+      if (extensions.audit) audit(extensions.audit, cluster, exchange, state, verb, status.code, seconds);
     });
     const refuse = (error: unknown): void => {
       const { status: refusal } = statusOf(error, cluster, exchange);
@@ -127,7 +122,39 @@ export function createHandler({ extensions, stopping, observe }: HandlerOptions)
 interface State {
   readonly sending: Sending;
   readonly warnings: string[];
-  user: User;
+  /** Whom the request acts as. */
+  user?: User;
+  sender?: User;
+  question?: AccessQuestion;
+  answer?: AccessAnswer;
+}
+
+function audit(
+  log: AuditLog,
+  cluster: HostedCluster,
+  exchange: Exchange,
+  { sending, sender, user, question, answer }: State,
+  verb: string,
+  code: number,
+  seconds: number,
+): void {
+  const ended = cluster.now();
+  const userAgent = exchange.headers['user-agent'];
+  log.record({
+    auditId: sending.auditId,
+    cluster: cluster.name,
+    requestUri: exchange.url,
+    verb,
+    user: sender,
+    ...(user && user !== sender ? { impersonated: user } : {}),
+    sourceIp: exchange.socket.remoteAddress ?? '',
+    ...(userAgent === undefined ? {} : { userAgent }),
+    ...(question ? { question } : {}),
+    ...(answer ? { answer } : {}),
+    code,
+    receivedAt: ended - seconds * 1000,
+    completedAt: ended,
+  });
 }
 
 /** Remembers the status that an exchange is answered with. */

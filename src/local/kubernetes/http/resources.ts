@@ -1,12 +1,13 @@
 // Requests about resources: which type and verb they mean, and the answer the registry gives.
 import type { User } from '../access/user.ts';
 import type { HostedCluster } from '../clusters.ts';
-import type { JsonObject, KubeObject } from '../object.ts';
+import type { KubeObject } from '../object.ts';
 import type { Entry } from '../objects/objects.ts';
 import { decode, reportComplaints } from '../registry/decode.ts';
 import { scaleOf } from '../registry/scale.ts';
 import { readObject } from '../registry/served.ts';
 import { answersDeleteWithObject } from '../registry/write-rules.ts';
+import { decodeBuiltin } from '../schema/decode.ts';
 import { StatusError } from '../status.ts';
 import type { ResourceType, Subresource, Verb } from '../types/resource-type.ts';
 import { bodyFormat, bodyLimit, patchFormat, readObjectBody, readPatchBody } from './body.ts';
@@ -16,7 +17,7 @@ import { type Form, jsonForm, negotiate } from './negotiate.ts';
 import { deleteRequest, integer, listQuery, type WriteOptions, watchQuery, writeOptions } from './options.ts';
 import type { RequestInfo } from './request-info.ts';
 import { type Sending, sendBytes, sendJsonBytes, sendObject, streamHeaders } from './respond.ts';
-import type { Answer, Extensions } from './routes.ts';
+import type { ActionHandler, Answer, Extensions } from './routes.ts';
 import { includeObject, type Shaping, shapedList, shapedObject } from './shapes.ts';
 import { watchStream } from './watch-stream.ts';
 
@@ -126,6 +127,8 @@ function sendEntry(
 
 const plain = (form: Form): Form => ({ ...form, shape: 'object' });
 
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+
 type Serve = (
   request: ResourceRequest,
   type: ResourceType,
@@ -144,17 +147,10 @@ async function readObjectOf(
   const bytes = await exchange.body(bodyLimit);
   const context = contextOf(exchange, cluster, user, warnings, options);
   if (subresource?.kind === 'scale') {
-    const kind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
-    const { body } = readObjectBody(bytes, format, kind, false);
-    return { object: { ...body, metadata: { ...(body.metadata as object) } } as unknown as KubeObject, context };
+    const { body } = readObjectBody(bytes, format, scaleKind, false);
+    return { object: decodeBuiltin('autoscaling', 'v1', 'Scale', body).object, context };
   }
-  const { body, duplicates } = readObjectBody(
-    bytes,
-    format,
-    type,
-    type.custom !== undefined,
-    (kind) => cluster.types.findKind(type.group, type.version, kind) !== undefined,
-  );
+  const { body, duplicates } = readObjectBody(bytes, format, type, type.custom !== undefined);
   const { object, complaints } = decode(type, body, duplicates);
   reportComplaints(context, type, complaints);
   return { object, context };
@@ -315,21 +311,26 @@ async function act(
   request: ResourceRequest,
   type: ResourceType,
   subresource: Subresource | undefined,
-  action: typeof request.extensions.actions extends ReadonlyMap<string, infer Handler> ? Handler : never,
+  action: ActionHandler,
 ): Promise<void> {
   const { exchange, cluster, user, warnings, info, sending } = request;
   const writes = info.verb === 'create' || info.verb === 'update';
   const options = writes
     ? writeOptions(info.query, info.verb === 'create' ? 'CreateOptions' : 'UpdateOptions')
     : undefined;
-  let body: JsonObject | undefined;
+  const context = contextOf(exchange, cluster, user, warnings, options);
+  let object: KubeObject | undefined;
   if (writes) {
     const format = bodyFormat(exchange.headers['content-type']);
     const kind = subresource?.kind === 'action' ? subresource.request : type;
-    body = readObjectBody(await exchange.body(bodyLimit), format, kind, false).body;
+    const { body, duplicates } = readObjectBody(await exchange.body(bodyLimit), format, kind, false);
+    const read = decodeBuiltin(kind.group, kind.version, kind.kind, body);
+    const complaints = [...duplicates, ...read.unknown.map((path) => `unknown field "${path}"`)];
+    reportComplaints(context, kind, complaints);
+    object = read.object;
   }
   const answer = await action({
-    context: contextOf(exchange, cluster, user, warnings, options),
+    context,
     cluster,
     type,
     subresource: info.subresource,
@@ -337,7 +338,7 @@ async function act(
     namespace: type.namespaced ? info.namespace : '',
     name: info.name,
     query: info.query,
-    body,
+    object,
   });
   sendAnswer(sending, answer, negotiateOr(exchange));
 }

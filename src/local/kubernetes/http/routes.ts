@@ -1,7 +1,8 @@
 // What other parts of the server add to it: answers on paths of their own, and handlers of reviews and subresources.
 
+import type { AuditLog } from '../access/audit.ts';
 import type { HostedCluster } from '../clusters.ts';
-import type { JsonObject, KubeObject } from '../object.ts';
+import type { KubeObject } from '../object.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 
@@ -37,8 +38,8 @@ export interface ActionRequest {
   readonly namespace: string;
   readonly name: string;
   readonly query: URLSearchParams;
-  /** The body, checked to be of the kind that the action takes; undefined for verbs without. */
-  readonly body: JsonObject | undefined;
+  /** The body, decoded as the kind that the action takes; undefined for verbs without. */
+  readonly object: KubeObject | undefined;
 }
 
 /** Handles reviews (by `group/plural`) and action subresources (by `group/plural/subresource`). */
@@ -56,22 +57,9 @@ export interface TableOptions {
 /** Makes the meta.k8s.io Table that kubectl prints. */
 export type TableMaker = (type: ResourceType, objects: readonly KubeObject[], options: TableOptions) => object;
 
-export interface AuditEvent {
-  readonly id: string;
-  readonly cluster: string;
-  readonly user: string;
-  readonly method: string;
-  readonly url: string;
-  readonly verb: string;
-  readonly status: number;
-  readonly sourceIp: string;
-  readonly seconds: number;
-}
-
 export interface Extensions {
   readonly paths: readonly PathHandler[];
   readonly actions: ReadonlyMap<string, ActionHandler>;
   readonly table?: TableMaker;
-  /** Called once for every request, when it has been answered. */
-  readonly audit?: (event: AuditEvent) => void;
+  readonly audit?: AuditLog;
 }

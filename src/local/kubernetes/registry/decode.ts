@@ -30,7 +30,11 @@ function plain(type: ResourceType, body: JsonObject): KubeObject {
 }
 
 /** Refuses or tells what was wrong with a body's fields, as `fieldValidation` asks. */
-export function reportComplaints(context: RequestContext, type: ResourceType, complaints: readonly string[]): void {
+export function reportComplaints(
+  context: RequestContext,
+  type: Pick<ResourceType, 'kind' | 'version'>,
+  complaints: readonly string[],
+): void {
   if (complaints.length === 0 || context.fieldValidation === 'Ignore') return;
   if (context.fieldValidation === 'Strict') {
     throw badRequest(

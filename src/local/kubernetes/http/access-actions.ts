@@ -1,0 +1,35 @@
+// Reviews and token requests: questions that are created, answered and not kept.
+import { reviews } from '../access/reviews.ts';
+import { requestToken } from '../access/token-request.ts';
+import { trackUpdate } from '../apply/track-update.ts';
+import { timestamp } from '../registry/timestamp.ts';
+import { trackedType } from '../registry/tracked-type.ts';
+import { badRequest } from '../status.ts';
+import type { ActionHandler } from './routes.ts';
+
+export const accessActions: ReadonlyMap<string, ActionHandler> = new Map<string, ActionHandler>([
+  ...[...reviews].map(([key, review]): [string, ActionHandler] => [
+    key,
+    async ({ context, cluster, type, namespace, object }) => {
+      if (!object) throw badRequest('a review needs a body');
+      const now = timestamp(cluster.now());
+      const tracked = trackUpdate({
+        type: trackedType(cluster.types, type, ''),
+        live: undefined,
+        object,
+        manager: context.fieldManager,
+        now,
+      });
+      return { status: 201, body: await review(cluster.access, context, namespace, tracked) };
+    },
+  ]),
+  [
+    '/serviceaccounts/token',
+    async ({ cluster, namespace, name, object }) => {
+      if (!object) throw badRequest('a token request needs a body');
+      const now = timestamp(cluster.now());
+      const body = await requestToken(cluster.access, cluster.objects, { namespace, name }, object, now);
+      return { status: 201, body };
+    },
+  ],
+]);
