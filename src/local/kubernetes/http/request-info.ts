@@ -58,7 +58,7 @@ export function requestInfo(method: string, url: string): RequestInfo | undefine
   const group = core ? '' : (parts[1] ?? '');
   const version = parts[core ? 1 : 2] ?? '';
   const rest = parts.slice(core ? 2 : 3);
-  if (rest.length === 0 || rest.includes('')) return other;
+  if (rest.length === 0 || parts.includes('')) return other;
   return resourceInfo(other, method, group, version, rest);
 }
 
