@@ -20,7 +20,12 @@ async function review(
   const answer = reviews.get(resource);
   assert.ok(answer, resource);
   const context = { user: asker, cluster: { now: () => clock.now } } as unknown as RequestContext;
-  return (await answer(access, context, namespace, { apiVersion: 'x/v1', kind: 'X', metadata: {}, spec })) as {
+  return (await answer(access, context, namespace, {
+    apiVersion: 'x/v1',
+    kind: 'X',
+    metadata: {},
+    spec,
+  })) as KubeObject & {
     status: Record<string, unknown>;
   };
 }

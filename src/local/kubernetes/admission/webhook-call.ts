@@ -1,0 +1,189 @@
+// One call of a webhook: an AdmissionReview goes out, a verdict comes back.
+import { lookup as systemLookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent } from 'undici';
+import { isAllowedAddress } from '../../../kit/guarded-url.ts';
+import type { Cluster } from '../cluster.ts';
+import type { JsonObject } from '../object.ts';
+import type { Webhook } from './webhook-configurations.ts';
+
+/** What a webhook decided. */
+export interface Verdict {
+  readonly uid?: string;
+  readonly allowed: boolean;
+  readonly status?: {
+    readonly code?: number;
+    readonly message?: string;
+    readonly reason?: string;
+    readonly details?: JsonObject;
+  };
+  readonly patch?: string;
+  readonly patchType?: string;
+  readonly warnings?: readonly string[];
+  readonly auditAnnotations?: Readonly<Record<string, string>>;
+}
+
+/** Where a service of a cluster can be reached: host and port to connect to. Undefined when nothing answers for it. */
+export type ServiceResolver = (
+  cluster: Cluster,
+  service: { readonly namespace: string; readonly name: string; readonly port: number },
+) => { readonly host: string; readonly port: number } | undefined;
+
+export interface WebhookCaller {
+  /** Throws an error whose message the server would show after `failed to call webhook: `. */
+  call(cluster: Cluster, webhook: Webhook, review: JsonObject, signal: AbortSignal): Promise<Verdict>;
+  close(): Promise<void>;
+}
+
+const defaultTimeoutSeconds = 10;
+const largestAnswer = 8 * 1024 * 1024;
+const mostAgents = 64;
+
+/** Connections are kept for the next call, for the webhooks called last. */
+export function createWebhookCaller(resolve: ServiceResolver = () => undefined): WebhookCaller {
+  const agents = new Map<string, Agent>();
+
+  function agentFor(caBundle: string, serverName: string | undefined): Agent {
+    const key = `${serverName ?? ''} ${caBundle}`;
+    const known = agents.get(key);
+    if (known) {
+      agents.delete(key);
+      agents.set(key, known);
+      return known;
+    }
+    const agent = new Agent({
+      connect: {
+        lookup: checkedLookup,
+        ...(caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64').toString() }),
+        ...(serverName === undefined ? {} : { servername: serverName }),
+      },
+      keepAliveTimeout: 10_000,
+      pipelining: 1,
+    });
+    agents.set(key, agent);
+    const [oldest] = agents;
+    if (agents.size > mostAgents && oldest) {
+      agents.delete(oldest[0]);
+      void oldest[1].close();
+    }
+    return agent;
+  }
+
+  return {
+    async call(cluster, webhook, review, signal) {
+      const { timeoutSeconds = defaultTimeoutSeconds, clientConfig } = webhook;
+      const target = targetOf(cluster, webhook, resolve);
+      target.url.searchParams.set('timeout', `${timeoutSeconds}s`);
+      const shown = `Post "${target.shown}?timeout=${timeoutSeconds}s"`;
+      const deadline = AbortSignal.timeout(timeoutSeconds * 1000);
+      try {
+        checkAddress(target.url.hostname);
+        const answer = await agentFor(clientConfig.caBundle ?? '', target.serverName).request({
+          origin: target.url.origin,
+          path: target.url.pathname + target.url.search,
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept: 'application/json' },
+          body: JSON.stringify(review),
+          signal: AbortSignal.any([signal, deadline]),
+        });
+        const text = await bounded(answer.body);
+        if (answer.statusCode < 200 || answer.statusCode > 299) {
+          throw new CallError(`the server rejected our request for an unknown reason (status ${answer.statusCode})`);
+        }
+        return verdictOf(text, review);
+      } catch (error) {
+        if (error instanceof CallError) throw error;
+        if (deadline.aborted) throw new CallError(`${shown}: context deadline exceeded`);
+        const why = error instanceof Error ? error.message : String(error);
+        throw new CallError(`${shown}: ${why}`);
+      }
+    },
+    async close() {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+      agents.clear();
+    },
+  };
+}
+
+export class CallError extends Error {}
+
+interface Target {
+  readonly url: URL;
+  /** As the server names it in errors. */
+  readonly shown: string;
+  readonly serverName: string | undefined;
+}
+
+function targetOf(cluster: Cluster, { clientConfig }: Webhook, resolve: ServiceResolver): Target {
+  if (clientConfig.url !== undefined) {
+    const url = URL.canParse(clientConfig.url) ? new URL(clientConfig.url) : undefined;
+    if (url?.protocol !== 'https:') throw new CallError('the webhook has no https URL');
+    return { url, shown: url.href.replace(/[?#].*$/, ''), serverName: undefined };
+  }
+  const { service } = clientConfig;
+  if (!service) throw new CallError('the webhook has neither a URL nor a service');
+  const { namespace, name, path = '/', port = 443 } = service;
+  const address = resolve(cluster, { namespace, name, port });
+  const entry = cluster.objects.get('/services', namespace, name);
+  if (!entry) throw new CallError(`service ${JSON.stringify(name)} not found`);
+  if (!address) throw new CallError(`no endpoints available for service ${JSON.stringify(name)}`);
+  const serverName = `${name}.${namespace}.svc`;
+  const host = isIP(address.host) === 6 ? `[${address.host}]` : address.host;
+  return {
+    url: new URL(path, `https://${host}:${address.port}`),
+    shown: `https://${serverName}:${port}${path}`,
+    serverName,
+  };
+}
+
+/** Tenants choose these URLs: the platform's own addresses are not for them. Those of this machine and its networks are. */
+function checkAddress(host: string): void {
+  const bare = host.startsWith('[') ? host.slice(1, -1) : host;
+  if (isIP(bare) !== 0 && !isAllowedAddress(bare, true)) throw new CallError(`the address ${bare} is not allowed`);
+}
+
+const checkedLookup: LookupFunction = (host, options, callback) => {
+  systemLookup(host, { all: true }).then(
+    (found) => {
+      const [first] = found;
+      if (!first || !found.every(({ address }) => isAllowedAddress(address, true))) {
+        callback(new Error(`${host} leads to an address that is not allowed`), []);
+      } else if (options.all) callback(null, found);
+      else callback(null, first.address, first.family);
+    },
+    (error: NodeJS.ErrnoException) => callback(error, []),
+  );
+};
+
+async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.length;
+    if (bytes > largestAnswer) throw new CallError('the answer is too large');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+function verdictOf(text: string, review: JsonObject): Verdict {
+  let answer: { kind?: unknown; apiVersion?: unknown; response?: Verdict };
+  try {
+    answer = JSON.parse(text) as typeof answer;
+  } catch (error) {
+    throw new CallError(`the answer cannot be read: ${error instanceof Error ? error.message : ''}`);
+  }
+  if (answer?.kind !== 'AdmissionReview' || answer.apiVersion !== review.apiVersion) {
+    throw new CallError(
+      `expected webhook response of ${String(review.apiVersion)}, Kind=AdmissionReview, got ${String(answer?.apiVersion)}, Kind=${String(answer?.kind)}`,
+    );
+  }
+  if (!answer.response) throw new CallError('webhook response was absent');
+  const { uid } = review.request as { uid: string };
+  if (answer.response.uid !== uid) {
+    throw new CallError(
+      `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(answer.response.uid ?? '')}`,
+    );
+  }
+  return answer.response;
+}
