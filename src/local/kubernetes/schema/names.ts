@@ -5,7 +5,7 @@ const maxLength = (length: number): string => `must be no more than ${length} ch
 const byRegex = (message: string, form: string, ...examples: string[]): string =>
   examples.length === 0
     ? `${message} (regex used for validation is '${form}')`
-    : `${message} (e.g. ${examples.map((example) => `'${example}', `).join('or ')}regex used for validation is '${form}')`;
+    : `${message} (e.g. ${examples.map((example) => `'${example}', `).join(' or ')}regex used for validation is '${form}')`;
 
 const whole = (form: string): RegExp => new RegExp(`^(?:${form})$`);
 /** Lengths are limits on bytes. */

@@ -1,5 +1,4 @@
 // How this folder writes its types down: what differs from the usual is said, the rest is derived.
-import type { KubeObject } from '../object.ts';
 import { decodeBuiltin } from '../schema/decode.ts';
 import { schemaOfKind } from '../schema/definitions.ts';
 import { withoutRepeats } from '../schema/field-errors.ts';
@@ -64,16 +63,28 @@ export function declare(group: string, declaration: Declaration): ResourceType {
   };
 }
 
+/** Groups that take finalizers without a domain. */
+const lenientFinalizers = new Set([
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'coordination.k8s.io',
+]);
+
 /** A strategy made whole: decoding and the checks of metadata are the same for all. */
 function strategyOf(group: string, { kind, namespaced, strategy = {} }: Declaration): Strategy {
-  const rules = { namespaced, ...(strategy.nameRule ? { nameRule: strategy.nameRule } : {}) };
+  const rules = {
+    namespaced,
+    qualifiedFinalizers: !lenientFinalizers.has(group),
+    ...(strategy.nameRule ? { nameRule: strategy.nameRule } : {}),
+  };
   return {
     ...strategy,
     decode: (body) => decodeBuiltin(group, 'v1', kind, body),
     validate: (object) => withoutRepeats([...validateMetadata(object, rules), ...(strategy.validate?.(object) ?? [])]),
     validateUpdate: (object, old) =>
       withoutRepeats([
-        ...validateMetadataUpdate(object, old),
+        ...validateMetadataUpdate(object, old, rules),
         ...((strategy.validateUpdate ?? strategy.validate)?.(object, old) ?? []),
       ]),
   };
@@ -86,24 +97,11 @@ export const action = (verbs: readonly Verb[], kind: string, group = '', version
   request: { group, version, kind },
 });
 
-/** The status subresource: everything but status, and the metadata that the user owns, stays as it was. */
-export const status: Subresource = {
-  kind: 'status',
-  prepareUpdate: (object: KubeObject, old: KubeObject): void => {
-    for (const member of Object.keys(object)) {
-      if (!['apiVersion', 'kind', 'metadata', 'status'].includes(member)) delete object[member];
-    }
-    for (const [member, value] of Object.entries(old)) {
-      if (!['apiVersion', 'kind', 'metadata', 'status'].includes(member)) object[member] = value;
-    }
-  },
-};
-
 export const scale: Subresource = {
   kind: 'scale',
   specReplicas: '.spec.replicas',
   statusReplicas: '.status.replicas',
-  selector: '.status.selector',
+  selector: '.spec.selector',
 };
 
 /** Kinds that are asked, not kept: reviews. */

@@ -80,9 +80,28 @@ function validateManagedFields(entries: ObjectMeta['managedFields'], field: stri
   });
 }
 
+const standardFinalizers = ['kubernetes', 'orphan', 'foregroundDeletion'];
+
+/** Most built-in types want finalizers to be the server's own or to have a domain. */
+function validateQualified(finalizers: readonly string[] | undefined, field: string): FieldError[] {
+  return (finalizers ?? []).flatMap((finalizer, index) =>
+    finalizer.includes('/') || standardFinalizers.includes(finalizer)
+      ? []
+      : [
+          invalidValue(
+            `${field}[${index}]`,
+            finalizer,
+            'name is neither a standard finalizer name nor is it fully qualified',
+          ),
+        ],
+  );
+}
+
 export interface MetadataRules {
   readonly namespaced: boolean;
   readonly nameRule?: NameRule;
+  /** Finalizers without a domain are refused but for the server's own. */
+  readonly qualifiedFinalizers?: boolean;
   /** Where the metadata stands. Left out: `metadata`. */
   readonly field?: string;
 }
@@ -109,6 +128,7 @@ export function validateMetadata({ metadata }: Pick<KubeObject, 'metadata'>, rul
     ...validateOwners(metadata.ownerReferences, `${field}.ownerReferences`),
     ...validateFinalizers(metadata.finalizers, `${field}.finalizers`),
     ...validateManagedFields(metadata.managedFields, `${field}.managedFields`),
+    ...(rules.qualifiedFinalizers ? validateQualified(metadata.finalizers, `${field}.finalizers`) : []),
   ];
 }
 
@@ -123,7 +143,11 @@ const fixed = [
 ] as const;
 
 /** The checks of an updated object's metadata. */
-export function validateMetadataUpdate({ metadata }: KubeObject, { metadata: old }: KubeObject): FieldError[] {
+export function validateMetadataUpdate(
+  { metadata }: KubeObject,
+  { metadata: old }: KubeObject,
+  rules: Pick<MetadataRules, 'qualifiedFinalizers'> = {},
+): FieldError[] {
   const found: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
     const added = (metadata.finalizers ?? []).filter((finalizer) => !old.finalizers?.includes(finalizer));
@@ -151,6 +175,7 @@ export function validateMetadataUpdate({ metadata }: KubeObject, { metadata: old
     ...validateAnnotations(metadata.annotations, 'metadata.annotations'),
     ...validateOwners(metadata.ownerReferences, 'metadata.ownerReferences'),
     ...validateManagedFields(metadata.managedFields, 'metadata.managedFields'),
+    ...(rules.qualifiedFinalizers ? validateQualified(metadata.finalizers, 'metadata.finalizers') : []),
   ];
 }
 
