@@ -1,6 +1,6 @@
 // Where a controller's requests come from: changes of objects, mapped to what is to be reconciled.
 import type { Informer } from './informer.ts';
-import { type KubeObject, keyOf } from './object.ts';
+import { type KubeObject, keyOf, keyText } from './object.ts';
 import { controllerOf, refersTo } from './owner.ts';
 import type { Predicate } from './predicate.ts';
 import type { ResourceRef } from './resource.ts';
@@ -52,17 +52,20 @@ export function watches<T extends KubeObject>(
   return {
     informer,
     begin(enqueue) {
-      const each = (object: T): void => {
-        for (const request of map(object)) enqueue(request);
+      // One change is one request for each object it matters to, or a worker that is quick would be sent twice.
+      const each = (...states: readonly T[]): void => {
+        const requests = new Map<string, Request>();
+        for (const object of states) {
+          for (const request of map(object)) requests.set(keyText(request), request);
+        }
+        for (const request of requests.values()) enqueue(request);
       };
       return informer.addHandler({
         add: (object) => {
           if (predicate.add?.(object) ?? true) each(object);
         },
         update: (old, object) => {
-          if (!(predicate.update?.(old, object) ?? true)) return;
-          if (old !== object) each(old);
-          each(object);
+          if (predicate.update?.(old, object) ?? true) each(old, object);
         },
         delete: (object) => {
           if (predicate.delete?.(object) ?? true) each(object);
