@@ -8,6 +8,7 @@ import { defaultTolerationsPlugin } from './default-tolerations.ts';
 import { limitRangerPlugin } from './limit-ranger.ts';
 import { priorityPlugin } from './priority.ts';
 import { escalationPlugin } from './rbac-escalation.ts';
+import { resourceQuotaPlugin } from './resource-quota.ts';
 import { awaitDefaultAccount, serviceAccountPlugin } from './service-account.ts';
 import { storageInUsePlugin } from './storage-in-use.ts';
 import type { WebhookCaller } from './webhook-call.ts';
@@ -32,5 +33,6 @@ export function admissionPlugins({ access, webhooks }: AdmissionOptions): readon
     ...certificatePlugins(access),
     escalationPlugin(access),
     ...(called ? [called.mutating, called.validating] : []),
+    resourceQuotaPlugin,
   ];
 }

@@ -72,11 +72,11 @@ export function createWebhookCaller(resolve: ServiceResolver = () => undefined):
   return {
     async call(cluster, webhook, review, signal) {
       const { timeoutSeconds = defaultTimeoutSeconds, clientConfig } = webhook;
-      const target = targetOf(cluster, webhook, resolve);
-      target.url.searchParams.set('timeout', `${timeoutSeconds}s`);
-      const shown = `Post "${target.shown}?timeout=${timeoutSeconds}s"`;
+      const shown = `Post "${shownUrl(webhook)}?timeout=${timeoutSeconds}s"`;
       const deadline = AbortSignal.timeout(timeoutSeconds * 1000);
       try {
+        const target = targetOf(cluster, webhook, resolve);
+        target.url.searchParams.set('timeout', `${timeoutSeconds}s`);
         checkAddress(target.url.hostname);
         const answer = await agentFor(clientConfig.caBundle ?? '', target.serverName).request({
           origin: target.url.origin,
@@ -93,9 +93,9 @@ export function createWebhookCaller(resolve: ServiceResolver = () => undefined):
         return verdictOf(text, review);
       } catch (error) {
         if (error instanceof CallError) throw error;
+        if (error instanceof Unreachable) throw new CallError(`${shown}: ${error.message}`);
         if (deadline.aborted) throw new CallError(`${shown}: context deadline exceeded`);
-        const why = error instanceof Error ? error.message : String(error);
-        throw new CallError(`${shown}: ${why}`);
+        throw new CallError(`${shown}: ${reasonOf(error)}`);
       }
     },
     async close() {
@@ -107,31 +107,55 @@ export function createWebhookCaller(resolve: ServiceResolver = () => undefined):
 
 export class CallError extends Error {}
 
+/** There is nowhere to send the request. */
+class Unreachable extends Error {}
+
+/** The address as the server names it in errors. */
+function shownUrl({ clientConfig: { url, service } }: Webhook): string {
+  if (url !== undefined || !service) return (url ?? '').replace(/[?#].*$/, '');
+  const { namespace, name, path = '/', port = 443 } = service;
+  return `https://${name}.${namespace}.svc:${port}${path}`;
+}
+
+const untrusted = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** What went wrong with a connection, in the server's words for what happens most. */
+function reasonOf(error: unknown): string {
+  const { code, address, port, hostname, message } = error as Partial<Record<string, string>>;
+  if (code === 'ECONNREFUSED') return `dial tcp ${address}:${port}: connect: connection refused`;
+  if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname}: no such host`;
+  if (code && untrusted.has(code)) {
+    return 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
+  }
+  return message ?? String(error);
+}
+
 interface Target {
   readonly url: URL;
-  /** As the server names it in errors. */
-  readonly shown: string;
   readonly serverName: string | undefined;
 }
 
 function targetOf(cluster: Cluster, { clientConfig }: Webhook, resolve: ServiceResolver): Target {
   if (clientConfig.url !== undefined) {
     const url = URL.canParse(clientConfig.url) ? new URL(clientConfig.url) : undefined;
-    if (url?.protocol !== 'https:') throw new CallError('the webhook has no https URL');
-    return { url, shown: url.href.replace(/[?#].*$/, ''), serverName: undefined };
+    if (url?.protocol !== 'https:') throw new Unreachable('the webhook has no https URL');
+    return { url, serverName: undefined };
   }
   const { service } = clientConfig;
-  if (!service) throw new CallError('the webhook has neither a URL nor a service');
+  if (!service) throw new Unreachable('the webhook has neither a URL nor a service');
   const { namespace, name, path = '/', port = 443 } = service;
+  if (!cluster.objects.get('/services', namespace, name))
+    throw new Unreachable(`service ${JSON.stringify(name)} not found`);
   const address = resolve(cluster, { namespace, name, port });
-  const entry = cluster.objects.get('/services', namespace, name);
-  if (!entry) throw new CallError(`service ${JSON.stringify(name)} not found`);
-  if (!address) throw new CallError(`no endpoints available for service ${JSON.stringify(name)}`);
+  if (!address) throw new Unreachable(`no endpoints available for service ${JSON.stringify(name)}`);
   const serverName = `${name}.${namespace}.svc`;
   const host = isIP(address.host) === 6 ? `[${address.host}]` : address.host;
   return {
     url: new URL(path, `https://${host}:${address.port}`),
-    shown: `https://${serverName}:${port}${path}`,
     serverName,
   };
 }
@@ -139,7 +163,7 @@ function targetOf(cluster: Cluster, { clientConfig }: Webhook, resolve: ServiceR
 /** Tenants choose these URLs: the platform's own addresses are not for them. Those of this machine and its networks are. */
 function checkAddress(host: string): void {
   const bare = host.startsWith('[') ? host.slice(1, -1) : host;
-  if (isIP(bare) !== 0 && !isAllowedAddress(bare, true)) throw new CallError(`the address ${bare} is not allowed`);
+  if (isIP(bare) !== 0 && !isAllowedAddress(bare, true)) throw new Unreachable(`the address ${bare} is not allowed`);
 }
 
 const checkedLookup: LookupFunction = (host, options, callback) => {

@@ -1,5 +1,6 @@
 // What may change or refuse a write between its reading and its storing. http/ and controllers/ alike go through it.
 import type { KubeObject } from '../object.ts';
+import type { Transaction } from '../objects/objects.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import type { DeleteOptions, ObjectName } from './registry.ts';
@@ -39,6 +40,11 @@ export interface AdmissionPlugin {
   mutate?(request: AdmissionRequest): void | Promise<void>;
   /** Runs on what will be stored. */
   validate?(request: AdmissionRequest): void | Promise<void>;
+  /**
+   * Runs last, within the commit that creates or changes the object: what it writes there and the object are stored together or
+   * not at all. Writes nothing in a dry run.
+   */
+  account?(request: AdmissionRequest, transaction: Transaction): void;
 }
 
 /** The plugins, in order, that one write has to pass. */

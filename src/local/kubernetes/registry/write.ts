@@ -10,6 +10,7 @@ import type { ResourceType } from '../types/resource-type.ts';
 import { type AdmissionPlugin, type AdmissionRequest, admit, admitNow, concerned } from './admission.ts';
 import { removesOnUpdate } from './deletion.ts';
 import { prepareNew } from './new-object.ts';
+import { previewEntry } from './preview-entry.ts';
 import type { ObjectName, Written } from './registry.ts';
 import { readObject, storedObject } from './served.ts';
 import { timestamp } from './timestamp.ts';
@@ -59,7 +60,7 @@ export async function write(objects: Objects, options: Write): Promise<Written> 
       admitNow(plugins, 'mutate', draft.request);
       prepare(options, draft);
       admitNow(plugins, 'validate', draft.request);
-      return finish(transaction, options, draft);
+      return finish(transaction, options, draft, plugins);
     });
   }
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
@@ -70,7 +71,7 @@ export async function write(objects: Objects, options: Write): Promise<Written> 
     const written = await objects.commit((transaction) => {
       const now = transaction.get(type.storage, name.namespace, name.name);
       if (options.mode !== 'create' && now?.revision !== draft.entry?.revision) return undefined;
-      return finish(transaction, options, draft);
+      return finish(transaction, options, draft, plugins);
     });
     if (written) return written;
   }
@@ -210,7 +211,12 @@ function desiredDiffers(object: KubeObject, live: KubeObject): boolean {
 }
 
 /** Stores the object, or finds that there is nothing to store, or that it has nothing left to wait for and goes. */
-function finish(transaction: Transaction, { context, type }: Write, { entry, live, request }: Draft): Written {
+function finish(
+  transaction: Transaction,
+  { context, type }: Write,
+  { entry, live, request }: Draft,
+  plugins: readonly AdmissionPlugin[],
+): Written {
   let object = objectOf(request);
   if (live && entry) {
     object = keepTimesOfNoChange(live, object);
@@ -222,25 +228,8 @@ function finish(transaction: Transaction, { context, type }: Write, { entry, liv
   }
   const { name = '', namespace = '' } = object.metadata;
   if (!entry && transaction.get(type.storage, namespace, name)) throw alreadyExists(subjectOf(type), name);
+  for (const plugin of plugins) plugin.account?.(request, transaction);
   if (context.dryRun) return { entry: previewEntry(type, object, entry), created: !live };
   const fields = type.strategy.fields?.(object);
   return { entry: transaction.put(type.storage, storedObject(type, object), { fields }), created: !live };
-}
-
-/** An entry of something that is not stored: a dry run's outcome, or the last state of what an update removed. */
-export function previewEntry(type: ResourceType, object: KubeObject, entry: Entry | undefined): Entry {
-  const { name = '', namespace = '', uid = '', labels } = object.metadata;
-  if (!entry) delete object.metadata.resourceVersion;
-  const { apiVersion, kind, metadata, ...rest } = storedObject(type, object);
-  return {
-    type: type.storage,
-    namespace,
-    name,
-    uid,
-    revision: 0,
-    bytes: Buffer.from(JSON.stringify({ apiVersion, kind, metadata, ...rest })),
-    labels,
-    fields: undefined,
-    owners: undefined,
-  };
 }
