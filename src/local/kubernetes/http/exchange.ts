@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, type IncomingHttpHeaders as Http2Headers, type ServerHttp2Stream } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import { tooLarge } from '../status.ts';
+import { StatusError, tooLarge } from '../status.ts';
 
 /** An answer that is written piece by piece. */
 export interface AnswerStream {
@@ -35,6 +35,11 @@ export interface Exchange {
 
 const none = Buffer.alloc(0);
 
+/** A body must have arrived whole within this time. */
+const bodySeconds = 60;
+/** So much of a body that is too large is read and dropped, so that the client gets to read the refusal. */
+const drainBytes = 16 * 1024 * 1024;
+
 function collect(
   source: IncomingMessage | ServerHttp2Stream,
   declared: string | undefined,
@@ -49,17 +54,29 @@ function collect(
     }
     const parts: Buffer[] = [];
     let length = 0;
+    const late = setTimeout(() => {
+      reject(new StatusError(504, 'Timeout', 'Timeout: the body of the request did not arrive in time', {}));
+      source.destroy();
+    }, bodySeconds * 1000);
+    // Says nothing more once the body is there.
+    source.on('close', () => {
+      clearTimeout(late);
+      reject(new Error('the client went away'));
+    });
     source.on('data', (part: Buffer) => {
       length += part.length;
       if (length <= limit) parts.push(part);
       else {
         parts.length = 0;
         refuse();
+        if (length > limit + drainBytes) source.destroy();
       }
     });
-    source.on('end', () => resolve(parts.length === 1 ? (parts[0] ?? none) : Buffer.concat(parts)));
+    source.on('end', () => {
+      clearTimeout(late);
+      resolve(parts.length === 1 ? (parts[0] ?? none) : Buffer.concat(parts));
+    });
     source.on('error', reject);
-    source.on('aborted', () => reject(new Error('the client went away')));
   });
 }
 

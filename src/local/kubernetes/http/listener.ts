@@ -32,6 +32,9 @@ export interface ListenOptions {
 }
 
 const maxStreams = 250;
+const maxConnections = 20_000;
+/** Clients end watches by resetting them, so more resets than Node allows by itself are no attack. */
+const resets = { burst: 20_000, perSecond: 5000 };
 const handshakeMs = 10_000;
 const idleMs = 180_000;
 const windowBytes = 1024 * 1024;
@@ -53,7 +56,7 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
     else callback(null, context);
   };
 
-  const http1 = createHttp1({ keepAliveTimeout: idleMs, requestTimeout: 0 });
+  const http1 = createHttp1({ keepAliveTimeout: idleMs });
   const server = createServer({
     ALPNProtocols: ['h2', 'http/1.1'],
     minVersion: 'TLSv1.2',
@@ -67,6 +70,7 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
     ...options.unnamed,
   });
 
+  server.maxConnections = maxConnections;
   server.on('connection', (socket: Socket) => {
     socket.setNoDelay(true);
     transports.add(socket);
@@ -109,6 +113,8 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
   function serveHttp2(socket: TLSSocket, cluster: HostedCluster): void {
     const session = performServerHandshake(socket, {
       settings: { maxConcurrentStreams: maxStreams, initialWindowSize: windowBytes },
+      streamResetBurst: resets.burst,
+      streamResetRate: resets.perSecond,
     });
     session.setLocalWindowSize(windowBytes * 16);
     sessions.add(session);

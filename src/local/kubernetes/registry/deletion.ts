@@ -6,6 +6,7 @@ import { conflict, notFound } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import { type AdmissionPlugin, type AdmissionRequest, admit, admitNow, concerned } from './admission.ts';
 import { checkNamespaceDelete, namespaceStorage } from './namespace-lifecycle.ts';
+import { previewEntry } from './preview-entry.ts';
 import type { DeleteOptions, ObjectName } from './registry.ts';
 import { readObject, storedObject } from './served.ts';
 import { timestamp } from './timestamp.ts';
@@ -119,7 +120,8 @@ function remove(
       object.metadata.deletionTimestamp ??= timestamp(now);
       object.status = { ...(object.status as object | undefined), phase: 'Terminating' };
     } else mark(object, grace ?? 0, now);
-    if (JSON.stringify(object.metadata) === before || context.dryRun) return { entry, gone: false };
+    if (JSON.stringify(object.metadata) === before) return { entry, gone: false };
+    if (context.dryRun) return { entry: previewEntry(type, object, entry), gone: false };
     const fields = type.strategy.fields?.(object);
     return { entry: transaction.put(type.storage, storedObject(type, object), { fields }), gone: false };
   }

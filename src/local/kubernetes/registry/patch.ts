@@ -105,6 +105,12 @@ export function applied(
   subresource: string,
 ): KubeObject {
   if (!isObject(patch.body)) throw badRequest('error decoding YAML: the configuration is not an object');
+  for (const member of ['name', 'namespace'] as const) {
+    const given = isObject(patch.body.metadata) ? patch.body.metadata[member] : undefined;
+    if (given !== undefined && given !== null && typeof given !== 'string') {
+      throw badRequest(`metadata.${member} of the applied configuration is not a string`);
+    }
+  }
   const merged = applyConfiguration({
     type: trackedType(context.cluster.types, type, subresource),
     live,
