@@ -10,18 +10,10 @@ import { Secret } from '../../kit/secret.ts';
 import { generateKey, keyPem } from '../../pki/keys.ts';
 import { type ClientOptions, createClient, type KubeClient } from '../client.ts';
 import { type ClusterAccess, fixedCredential } from '../cluster-access.ts';
-
-export interface RealServer {
-  readonly access: ClusterAccess;
-  client(options?: Partial<ClientOptions>): KubeClient;
-  /** Ends the API server as a crash does and starts it again. */
-  restart(): Promise<void>;
-  /** Makes etcd forget all versions before now. */
-  compact(): Promise<void>;
-}
+import type { SuiteServer } from './runtime-suite.ts';
 
 /** `programs` is the directory of `kube-apiserver` and `etcd`. Everything ends with the test. */
-export async function realServer(t: TestContext, programs: string): Promise<RealServer> {
+export async function realServer(t: TestContext, programs: string): Promise<SuiteServer> {
   const directory = await mkdtemp(join(tmpdir(), 'aro-kube-'));
   const [etcdPort, peerPort, port] = await Promise.all([freePort(), freePort(), freePort()]);
   const key = join(directory, 'sa.key');
