@@ -72,8 +72,6 @@ export async function runtimeSuite(t: TestContext, server: SuiteServer): Promise
     const impersonate = { user: 'nobody' };
     await assert.rejects(server.client({ access: { ...server.access, impersonate } }).list(configMaps), isForbidden);
   });
-    await assert.rejects(client.mapper.forKind('example.com/v1', 'Widget'), UnknownKindError);
-  });
 
   await t.test('a list in many pages is whole', async () => {
     await Promise.all(
