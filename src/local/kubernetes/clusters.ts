@@ -9,12 +9,13 @@ import { type Access, createAccess } from './access/access.ts';
 import { defaultRbacEntries } from './access/default-rbac.ts';
 import type { OidcIssuer, OidcKeys } from './access/oidc.ts';
 import { sharedDefaults, withSharedDefaults } from './access/shared-defaults.ts';
+import { admissionPlugins } from './admission/plugins.ts';
+import type { WebhookCaller } from './admission/webhook-call.ts';
 import { createAuthorities, type ServerCertificate } from './authorities.ts';
 import type { Cluster } from './cluster.ts';
 import { writeFirstObjects } from './first-objects.ts';
 import type { ObjectHost } from './objects/objects.ts';
 import type { AdmissionPlugin } from './registry/admission.ts';
-import { escalationPlugin } from './registry/escalation-plugin.ts';
 import { openRegistry } from './registry/open-registry.ts';
 import { timestamp } from './registry/timestamp.ts';
 import { builtinTypes } from './types/builtin.ts';
@@ -60,6 +61,8 @@ export interface ClustersOptions {
   readonly address: () => { readonly host: string; readonly port: number };
   readonly hooks: ClusterHooks;
   readonly now?: () => number;
+  /** Calls admission webhooks; without it there are none. */
+  readonly webhooks?: WebhookCaller;
   readonly oidc?: (cluster: string) => readonly OidcIssuer[];
   readonly oidcKeys?: OidcKeys;
 }
@@ -114,7 +117,10 @@ export function createClusters(options: ClustersOptions): Clusters {
         return types;
       },
       registry: openRegistry(objects, () => {
-        plugins ??= [escalationPlugin(() => cluster.access.authorizer), ...(hooks.admission?.(cluster) ?? [])];
+        plugins ??= [
+          ...admissionPlugins({ access: cluster.access, ...(options.webhooks ? { webhooks: options.webhooks } : {}) }),
+          ...(hooks.admission?.(cluster) ?? []),
+        ];
         return plugins;
       }),
       get log() {

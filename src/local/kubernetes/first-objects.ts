@@ -1,5 +1,6 @@
 // What a cluster has from the beginning: the namespaces of the system and the service that stands for its API server.
-import { isIP } from 'node:net';
+import { isIPv4 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import type { HostedCluster } from './clusters.ts';
 import type { KubeObject } from './object.ts';
 import type { RequestContext } from './request-context.ts';
@@ -25,6 +26,15 @@ export function serverContext(cluster: HostedCluster, fieldManager = 'kube-apise
 
 const neverAborted = new AbortController().signal;
 
+/** Endpoints may not be on loopback: a server that listens there is named by an address of the machine, if it has one. */
+function endpointAddress(host: string): string | undefined {
+  if (isIPv4(host) && !host.startsWith('127.') && host !== '0.0.0.0') return host;
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return addresses.find(
+    ({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'),
+  )?.address;
+}
+
 /** Writes what is missing. */
 export async function writeFirstObjects(
   cluster: HostedCluster,
@@ -46,7 +56,7 @@ export async function writeFirstObjects(
     namespaces.map((name) => create('', 'namespaces', '', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
   );
   const labels = { component: 'apiserver', provider: 'kubernetes' };
-  const ip = isIP(address.host) && address.host !== '0.0.0.0' ? address.host : '127.0.0.1';
+  const ip = endpointAddress(address.host);
   const port = { name: 'https', port: address.port, protocol: 'TCP' };
   await create('', 'services', 'default', {
     apiVersion: 'v1',
@@ -63,14 +73,14 @@ export async function writeFirstObjects(
     apiVersion: 'v1',
     kind: 'Endpoints',
     metadata: { name: 'kubernetes', labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-    subsets: [{ addresses: [{ ip }], ports: [port] }],
+    ...(ip === undefined ? {} : { subsets: [{ addresses: [{ ip }], ports: [port] }] }),
   });
   await create('discovery.k8s.io', 'endpointslices', 'default', {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: { name: 'kubernetes', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
     addressType: 'IPv4',
-    endpoints: [{ addresses: [ip], conditions: { ready: true } }],
+    endpoints: ip === undefined ? [] : [{ addresses: [ip], conditions: { ready: true } }],
     ports: [port],
   });
 }

@@ -9,6 +9,7 @@ import { atMost, createMetrics, oneOf, statusCode } from '../../kit/metrics.ts';
 import { Secret } from '../../kit/secret.ts';
 import type { Running } from '../../kit/service.ts';
 import { createAuditLog } from './access/audit.ts';
+import { createWebhookCaller, type ServiceResolver } from './admission/webhook-call.ts';
 import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } from './clusters.ts';
 import { accessActions } from './http/access-actions.ts';
 import { createHandler } from './http/handler.ts';
@@ -35,6 +36,8 @@ export interface KubernetesConfig {
   /** What other parts add to the server and to every cluster. */
   readonly extensions?: Partial<Extensions>;
   readonly hooks?: ClusterHooks;
+  /** Where the services that webhooks name really listen. */
+  readonly serviceResolver?: ServiceResolver;
   readonly graceSeconds?: number;
   /** Takes a line for every request; no audit log when left out. */
   readonly auditLogger?: Logger;
@@ -70,6 +73,11 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
           }),
         (opened) => opened.close(),
       );
+      const webhooks = await part(
+        'webhooks',
+        () => createWebhookCaller(config.serviceResolver),
+        (caller) => caller.close(),
+      );
       const metrics = createMetrics();
       const observeRequest = metrics.histogram({
         name: 'apiserver_request_duration_seconds',
@@ -97,6 +105,7 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         hostKey,
         address: () => bound,
         hooks: config.hooks ?? {},
+        webhooks,
         ...(config.now ? { now: config.now } : {}),
       });
       for (const name of config.clusters ?? []) clusters.create(name);
