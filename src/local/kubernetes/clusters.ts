@@ -10,6 +10,7 @@ import { defaultRbacEntries } from './access/default-rbac.ts';
 import type { OidcIssuer, OidcKeys } from './access/oidc.ts';
 import { sharedDefaults, withSharedDefaults } from './access/shared-defaults.ts';
 import { admissionPlugins } from './admission/plugins.ts';
+import { systemPriorityClassEntries } from './admission/system-priority-classes.ts';
 import type { WebhookCaller } from './admission/webhook-call.ts';
 import { createAuthorities, type ServerCertificate } from './authorities.ts';
 import type { Cluster } from './cluster.ts';
@@ -87,7 +88,8 @@ export function createClusters(options: ClustersOptions): Clusters {
   const now = options.now ?? Date.now;
   const clusters = new Map<string, HostedCluster>();
   const authorities = createAuthorities();
-  const defaults = sharedDefaults(defaultRbacEntries(timestamp(now())));
+  const createdAt = timestamp(now());
+  const defaults = sharedDefaults([...defaultRbacEntries(createdAt), ...systemPriorityClassEntries(createdAt)]);
   const ending = `.${suffix}`;
 
   function open(name: string): HostedCluster {

@@ -5,7 +5,9 @@ import type { AdmissionPlugin } from '../registry/admission.ts';
 import { certificatePlugins } from './certificates.ts';
 import { defaultClassPlugins } from './default-classes.ts';
 import { defaultTolerationsPlugin } from './default-tolerations.ts';
+import { type CompileExpression, compilePlain, conditionChecker } from './expressions.ts';
 import { limitRangerPlugin } from './limit-ranger.ts';
+import { policyPlugin } from './policies.ts';
 import { priorityPlugin } from './priority.ts';
 import { escalationPlugin } from './rbac-escalation.ts';
 import { resourceQuotaPlugin } from './resource-quota.ts';
@@ -18,10 +20,13 @@ export interface AdmissionOptions {
   readonly access: Access;
   /** Shared by all clusters; left out, no webhook is called. */
   readonly webhooks?: WebhookCaller;
+  /** How CEL of policies and match conditions is compiled; CEL's own functions only when left out. */
+  readonly expressions?: CompileExpression;
 }
 
-export function admissionPlugins({ access, webhooks }: AdmissionOptions): readonly AdmissionPlugin[] {
-  const called = webhooks && webhookPlugins({ caller: webhooks });
+export function admissionPlugins(options: AdmissionOptions): readonly AdmissionPlugin[] {
+  const { access, webhooks, expressions = compilePlain } = options;
+  const called = webhooks && webhookPlugins({ caller: webhooks, conditions: conditionChecker(expressions) });
   return [
     limitRangerPlugin,
     awaitDefaultAccount,
@@ -32,7 +37,9 @@ export function admissionPlugins({ access, webhooks }: AdmissionOptions): readon
     storageInUsePlugin,
     ...certificatePlugins(access),
     escalationPlugin(access),
-    ...(called ? [called.mutating, called.validating] : []),
+    ...(called ? [called.mutating] : []),
+    policyPlugin(expressions),
+    ...(called ? [called.validating] : []),
     resourceQuotaPlugin,
   ];
 }

@@ -176,3 +176,13 @@ test('a limit range refuses what is out of it, with every reason', async () => {
     '403 persistentvolumeclaims "p2" is forbidden: minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 5Mi',
   );
 });
+
+test('the classes of the system are there from the start', async () => {
+  const { create } = await withAccount();
+  const { spec } = (await create(
+    pods,
+    'default',
+    simplePod('p', { priorityClassName: 'system-node-critical' }),
+  )) as Pod;
+  assert.equal(spec.priority, 2_000_001_000);
+});

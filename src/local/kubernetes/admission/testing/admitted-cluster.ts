@@ -10,7 +10,7 @@ import { openObjects } from '../../objects/open.ts';
 import type { PatchType } from '../../registry/registry.ts';
 import { StatusError } from '../../status.ts';
 import type { ResourceType } from '../../types/resource-type.ts';
-import { type AdmissionOptions, admissionPlugins } from '../plugins.ts';
+import type { WebhookCaller } from '../webhook-call.ts';
 
 export interface AdmittedCluster {
   readonly cluster: HostedCluster;
@@ -35,16 +35,15 @@ export interface Asking {
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-export async function admittedCluster(
-  options: Omit<Partial<AdmissionOptions>, 'access'> = {},
-): Promise<AdmittedCluster> {
+export async function admittedCluster(options: { readonly webhooks?: WebhookCaller } = {}): Promise<AdmittedCluster> {
   const clusters = createClusters({
     host: await openObjects(),
     logger,
     suffix: 'test',
     hostKey: new Secret(randomBytes(32)),
     address: () => ({ host: '192.0.2.10', port: 6443 }),
-    hooks: { admission: ({ access }) => admissionPlugins({ ...options, access }) },
+    hooks: {},
+    ...options,
   });
   const cluster = clusters.create('c');
   await cluster.firstUse();
