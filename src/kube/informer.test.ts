@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
 import { createInformer, type InformerOptions, withoutManagedFields } from './informer.ts';
 import { createInformers } from './informers.ts';
 import { KubeConnectionError } from './kube-error.ts';
@@ -240,6 +241,79 @@ test(
     await assert.rejects(waiting, /has been stopped/);
   },
 );
+
+test('whatever fails in whatever order, what was told adds up to what the server has', {
+  timeout: 60_000,
+}, async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 20, maxLength: 80 }), async (streamingLists, steps) => {
+      const api = await smallApi(t);
+      api.streamingLists = streamingLists;
+      const informer = createInformer({ client: api.server.client(), resource: configMaps, timing });
+      const replayed = new Map<string, UntypedObject>();
+      const wrong: string[] = [];
+      const name = (object: UntypedObject): string => object.metadata.name ?? '';
+      informer.addHandler({
+        add(object) {
+          if (replayed.has(name(object))) wrong.push(`${name(object)} was added twice`);
+          replayed.set(name(object), object);
+        },
+        update(old, object) {
+          if (replayed.get(name(object)) !== old) wrong.push(`${name(object)} was updated from what it was not`);
+          replayed.set(name(object), object);
+        },
+        delete(object) {
+          if (!replayed.delete(name(object))) wrong.push(`${name(object)} was deleted and not there`);
+        },
+      });
+      informer.start();
+      for (const { act, object, wait } of steps) {
+        acts[act](api, object);
+        if (wait) await new Promise((next) => setTimeout(next, 2));
+      }
+      const names = ['a', 'b', 'c'];
+      const versions = (of: (name: string) => UntypedObject | undefined): string =>
+        JSON.stringify(names.map((each) => of(each)?.metadata.resourceVersion));
+      const wanted = versions((each) => api.get(path(each)));
+      await until(() => versions((each) => replayed.get(each)) === wanted);
+      assert.equal(
+        versions((each) => informer.get({ namespace: 'n', name: each })),
+        wanted,
+      );
+      assert.deepEqual(wrong, []);
+      await informer.stop();
+    }),
+    { numRuns: 15 },
+  );
+});
+
+const acts = {
+  put: (api: Api, name: string) => api.put(path(name)),
+  remove: (api: Api, name: string) => api.remove(path(name)),
+  break: (api: Api) => api.breakWatches(),
+  end: (api: Api) => api.endWatches(),
+  compact: (api: Api) => api.compact(),
+  bookmark: (api: Api) => api.bookmark(),
+  cut: (api: Api) => api.server.cut(),
+} as const;
+
+const step = fc.record({
+  act: fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom('put' as const, 'remove' as const) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        'break' as const,
+        'end' as const,
+        'compact' as const,
+        'bookmark' as const,
+        'cut' as const,
+      ),
+    },
+  ),
+  object: fc.constantFrom('a', 'b', 'c'),
+  wait: fc.boolean(),
+});
 
 type Api = Awaited<ReturnType<typeof smallApi>>;
 

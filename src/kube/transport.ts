@@ -47,6 +47,10 @@ interface Lines {
   readonly streams: Dispatcher;
 }
 
+/**
+ * HTTP/1.1: a watch has a connection of its own. undici's HTTP/2 was tried; with more watches than one session takes at a time,
+ * requests behind them were never sent.
+ */
 export function createTransport(access: ClusterAccess, options: TransportOptions = {}): Transport {
   const base = new URL(access.server);
   const prefix = base.pathname === '/' ? '' : base.pathname;
