@@ -122,7 +122,8 @@ export function invalid(
   causes: readonly FieldError[],
 ): StatusError {
   const title = kind.group ? `${kind.kind}.${kind.group}` : kind.kind;
-  const texts = causes.map((cause) => `${cause.field}: ${cause.message}`);
+  // The same is told once, however many causes say it.
+  const texts = [...new Set(causes.map((cause) => `${cause.field}: ${cause.message}`))];
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   return new StatusError(422, 'Invalid', `${title} "${name}" is invalid: ${list}`, {
     ...(name ? { name } : {}),

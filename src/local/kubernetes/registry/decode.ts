@@ -13,10 +13,14 @@ export interface Decoded {
 
 /** Reads a body. Refuses wrong types with 400. `duplicates` are complaints about its text. */
 export function decode(type: ResourceType, body: JsonObject, duplicates: readonly string[] = []): Decoded {
-  const read = type.strategy.decode?.(body);
-  const object = read?.object ?? plain(type, body);
-  if (!read || read.unknown.length === 0) return { object, complaints: duplicates };
-  return { object, complaints: [...duplicates, ...read.unknown.map((path) => `unknown field "${path}"`)] };
+  const { object, unknown } = decodeBody(type, body);
+  if (unknown.length === 0) return { object, complaints: duplicates };
+  return { object, complaints: [...duplicates, ...unknown.map((path) => `unknown field "${path}"`)] };
+}
+
+/** Reads a body, and names the fields that the type does not have. */
+export function decodeBody(type: ResourceType, body: JsonObject): { object: KubeObject; unknown: readonly string[] } {
+  return type.strategy.decode?.(body) ?? { object: plain(type, body), unknown: [] };
 }
 
 function plain(type: ResourceType, body: JsonObject): KubeObject {

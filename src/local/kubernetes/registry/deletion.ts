@@ -17,6 +17,9 @@ export interface Deleted {
   readonly gone: boolean;
 }
 
+const podsPreserved =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning';
+
 const orphan = 'orphan';
 const foreground = 'foregroundDeletion';
 
@@ -110,23 +113,32 @@ function remove(
   const grace = graceOf(type, object, options);
   if (grace === 'pending') return { entry, gone: false };
   const before = JSON.stringify(object.metadata);
+  type.strategy.prepareDelete?.(object, context);
   const finalizers = finalizersFor(type, object.metadata.finalizers ?? [], options);
+  if (type.storage === 'batch/jobs' && options.propagationPolicy === undefined) context.warn(podsPreserved);
   if (finalizers.length > 0) object.metadata.finalizers = finalizers;
   else delete object.metadata.finalizers;
-  if (isHeld(type, object) || (grace ?? 0) > 0) {
-    const now = context.cluster.now();
-    // A namespace has no grace of its own: it goes when its controller has emptied it.
-    if (type.storage === namespaceStorage) {
+  // A namespace has no grace of its own: it is always marked first, and goes when its controller has emptied it.
+  const isNamespace = type.storage === namespaceStorage;
+  const stays = isHeld(type, object) || (grace ?? 0) > 0 || (isNamespace && !object.metadata.deletionTimestamp);
+  const now = context.cluster.now();
+  if (stays) {
+    if (isNamespace) {
       object.metadata.deletionTimestamp ??= timestamp(now);
       object.status = { ...(object.status as object | undefined), phase: 'Terminating' };
-    } else mark(object, grace ?? 0, now);
+    } else if (!type.strategy.prepareDelete) mark(object, grace ?? 0, now);
     if (JSON.stringify(object.metadata) === before) return { entry, gone: false };
     if (context.dryRun) return { entry: previewEntry(type, object, entry), gone: false };
     const fields = type.strategy.fields?.(object);
     return { entry: transaction.put(type.storage, storedObject(type, object), { fields }), gone: false };
   }
-  if (context.dryRun) return { entry, gone: true };
-  return { entry: transaction.delete(entry), gone: true };
+  if (grace === undefined) return { entry: context.dryRun ? entry : transaction.delete(entry), gone: true };
+  // Where there could have been grace, watchers see the object marked before it goes.
+  mark(object, 0, now);
+  if (context.dryRun) return { entry: previewEntry(type, object, entry), gone: true };
+  const fields = type.strategy.fields?.(object);
+  const marked = transaction.put(type.storage, storedObject(type, object), { fields });
+  return { entry: transaction.delete(marked), gone: true };
 }
 
 export async function deleteObject(

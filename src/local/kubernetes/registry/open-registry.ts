@@ -2,21 +2,31 @@
 import type { JsonObject, KubeObject } from '../object.ts';
 import type { Entry, Objects } from '../objects/objects.ts';
 import type { RequestContext } from '../request-context.ts';
+import { decodeBuiltin } from '../schema/decode.ts';
 import { schemaOfKind } from '../schema/definitions.ts';
+import type { Schema } from '../schema/schema.ts';
 import { methodNotAllowed, notFound, StatusError } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import type { AdmissionPlugin } from './admission.ts';
 import { deleteObject } from './deletion.ts';
 import { generatedName } from './generated-name.ts';
 import { list } from './list.ts';
-import { applied, checkName, checkNamespaceOf, patched, readPatched } from './patch.ts';
+import { applied, checkName, checkNamespaceOf, kindOf, type PatchedKind, patched, readPatched } from './patch.ts';
 import type { DeleteOptions, ListQuery, ObjectName, PatchRequest, Registry, Written } from './registry.ts';
-import { applyScale, type ScaleResource, scaleOf } from './scale.ts';
+import { applyScale, type ScaleResource, scaleConfiguration, scaleOf } from './scale.ts';
 import { watch } from './watch.ts';
 import { write } from './write.ts';
 
 /** How often the server chooses another name when the one it generated is taken. */
 const nameAttempts = 8;
+
+const scaleSchema = (): Schema => schemaOfKind('autoscaling', 'v1', 'Scale') ?? {};
+const scaleReader: PatchedKind = {
+  group: 'autoscaling',
+  version: 'v1',
+  kind: 'Scale',
+  read: (body) => decodeBuiltin('autoscaling', 'v1', 'Scale', body),
+};
 
 const copyOf = (object: KubeObject): KubeObject => structuredClone(object);
 
@@ -69,7 +79,7 @@ export function openRegistry(objects: Objects, plugins: () => readonly Admission
     subresource = '',
   ): Promise<Written> {
     const scale = scaleResource(type, subresource);
-    if (!scale) checkName(object, name);
+    checkName(object, name);
     const chain = plugins();
     let first = true;
     return write(objects, {
@@ -97,7 +107,7 @@ export function openRegistry(objects: Objects, plugins: () => readonly Admission
     subresource = '',
   ): Promise<Written> {
     const scale = scaleResource(type, subresource);
-    if (request.type === 'apply' && !scale) {
+    if (request.type === 'apply') {
       return write(objects, {
         context,
         type,
@@ -107,7 +117,12 @@ export function openRegistry(objects: Objects, plugins: () => readonly Admission
         mode: 'apply',
         tracks: true,
         patch: true,
-        wanted: (live) => applied(context, type, name, live, request, subresource),
+        wanted(live) {
+          if (!scale) return applied(context, type, name, live, request, subresource);
+          if (!live) throw notFound({ group: type.group, resource: type.plural }, name.name);
+          const configuration = scaleConfiguration(scale, type, request.body);
+          return applied(context, type, name, live, { ...request, body: configuration }, subresource);
+        },
       });
     }
     return write(objects, {
@@ -121,13 +136,11 @@ export function openRegistry(objects: Objects, plugins: () => readonly Admission
       wanted(live) {
         if (!live) throw notFound({ group: type.group, resource: type.plural }, name.name);
         if (scale) {
-          const change: PatchRequest = request.type === 'apply' ? { ...request, type: 'merge' } : request;
-          const schema = schemaOfKind('autoscaling', 'v1', 'Scale') ?? {};
-          const wanted = patched(scaleOf(scale, live) as unknown as JsonObject, change, schema);
-          return applyScale(scale, type, live, wanted as unknown as KubeObject);
+          const json = patched(scaleOf(scale, live) as unknown as JsonObject, request, scaleSchema());
+          return applyScale(scale, type, live, readPatched(context, scaleReader, name, json, request));
         }
         const json = patched(live as unknown as JsonObject, request, type.schema);
-        return readPatched(context, type, name, json, request);
+        return readPatched(context, kindOf(type), name, json, request);
       },
     });
   }

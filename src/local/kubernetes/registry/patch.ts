@@ -9,7 +9,7 @@ import type { RequestContext } from '../request-context.ts';
 import type { Schema } from '../schema/schema.ts';
 import { badRequest, StatusError } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
-import { decode } from './decode.ts';
+import { decodeBody } from './decode.ts';
 import type { ObjectName, PatchRequest } from './registry.ts';
 import { apiVersionOf } from './served.ts';
 import { timestamp } from './timestamp.ts';
@@ -37,6 +37,21 @@ function unreadable(text: string, why: string): StatusError {
 
 const handledAs = / cannot be handled as an? [^:]*: /;
 
+/** What a patch's outcome must be. */
+export interface PatchedKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  read(body: JsonObject): { readonly object: KubeObject; readonly unknown: readonly string[] };
+}
+
+export const kindOf = (type: ResourceType): PatchedKind => ({
+  group: type.group,
+  version: type.version,
+  kind: type.kind,
+  read: (body) => decodeBody(type, body),
+});
+
 /** Members in order of name wherever the patch went, as the server prints them. */
 function sortedLike(json: JsonValue, patch: unknown): JsonValue {
   if (!isObject(json) || !isObject(patch)) return json;
@@ -47,7 +62,7 @@ function sortedLike(json: JsonValue, patch: unknown): JsonValue {
 /** Reads a patch's outcome as an object of the type, and tells of unknown fields as asked. */
 export function readPatched(
   context: RequestContext,
-  type: ResourceType,
+  type: PatchedKind,
   name: ObjectName,
   json: JsonObject,
   patch: PatchRequest,
@@ -61,7 +76,8 @@ export function readPatched(
     );
   }
   try {
-    const { object, complaints } = decode(type, json, patch.duplicates);
+    const { object, unknown } = type.read(json);
+    const complaints = [...(patch.duplicates ?? []), ...unknown.map((path) => `unknown field "${path}"`)];
     if (complaints.length > 0 && context.fieldValidation === 'Strict') {
       throw unreadable(text(), `strict decoding error: ${complaints.join(', ')}`);
     }
@@ -119,7 +135,7 @@ export function applied(
     force: patch.force ?? false,
     now: timestamp(context.cluster.now()),
   });
-  const { object } = decode(type, merged as unknown as JsonObject);
+  const { object } = decodeBody(type, merged as unknown as JsonObject);
   if (!live) object.metadata.name ??= name.name;
   checkName(object, name);
   return object;

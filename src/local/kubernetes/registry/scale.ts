@@ -1,7 +1,9 @@
 // The scale subresource: a small object of its own over two or three paths of the object it belongs to.
 import type { KubeObject } from '../object.ts';
+import { isObject } from '../patch/json-tree.ts';
 import { badRequest, invalid } from '../status.ts';
 import type { ResourceType, Subresource } from '../types/resource-type.ts';
+import { apiVersionOf } from './served.ts';
 
 export type ScaleResource = Extract<Subresource, { kind: 'scale' }>;
 
@@ -67,6 +69,21 @@ export function scaleOf(scale: ScaleResource, object: KubeObject): KubeObject {
     spec: typeof replicas === 'number' && replicas !== 0 ? { replicas } : {},
     status: { replicas: valueAt(object, scale.statusReplicas) ?? 0, ...(selector ? { selector } : {}) },
   };
+}
+
+/** What applying a Scale says about the object it belongs to. */
+export function scaleConfiguration(scale: ScaleResource, type: ResourceType, config: unknown): unknown {
+  if (!isObject(config)) return config;
+  const { apiVersion, kind, metadata, spec } = config;
+  if (apiVersion !== 'autoscaling/v1' || kind !== 'Scale') {
+    throw badRequest(
+      `invalid object type: ${String(apiVersion ?? '').includes('/') ? '' : '/'}${String(apiVersion ?? '')}, Kind=${String(kind ?? '')}`,
+    );
+  }
+  const own = { apiVersion: apiVersionOf(type), kind: type.kind, metadata: metadata ?? {} } as unknown as KubeObject;
+  const replicas = isObject(spec) ? spec.replicas : undefined;
+  if (replicas !== undefined) setAt(own, scale.specReplicas, replicas);
+  return own;
 }
 
 /** The object with the replicas that a Scale asks for, under the preconditions in its metadata. */

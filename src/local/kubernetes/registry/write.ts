@@ -2,10 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { keepTimesOfNoChange, trackUpdate } from '../apply/track-update.ts';
 import type { KubeObject } from '../object.ts';
-import type { Entry, Objects, Transaction } from '../objects/objects.ts';
+import type { Entry, Objects, StorageType, Transaction } from '../objects/objects.ts';
 import { equalJson } from '../patch/json-tree.ts';
 import type { RequestContext } from '../request-context.ts';
 import { alreadyExists, badRequest, conflict, invalid, notFound, objectModified, type Subject } from '../status.ts';
+import { validateMetadataUpdate } from '../types/metadata.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import { type AdmissionPlugin, type AdmissionRequest, admit, admitNow, concerned } from './admission.ts';
 import { removesOnUpdate } from './deletion.ts';
@@ -91,7 +92,11 @@ function begin(reader: Pick<Objects, 'get'>, options: Write): Draft {
   const live = entry && readObject(type, entry);
   let object = options.wanted(live);
   type.strategy.defaults?.(object);
-  if (live && entry) checkAgainst(options, object, entry);
+  if (entry) checkAgainst(options, object, entry);
+  else if (mode === 'update') {
+    if (object.metadata.uid) throw otherUid(type, name, object.metadata.uid, '');
+    delete object.metadata.resourceVersion;
+  }
   if (!options.tracks) object = track(options, live, object);
   const request: AdmissionRequest = {
     operation: creates ? 'CREATE' : 'UPDATE',
@@ -118,19 +123,30 @@ function track({ context, type, subresource }: Write, live: KubeObject | undefin
   });
 }
 
+/** The object is not the one that the client means. Told with the key that etcd would have it under. */
+function otherUid(type: ResourceType, name: ObjectName, wanted: string, found: string): Error {
+  const place = type.custom ? `${type.group}/${type.plural}` : (etcdPlaces[type.storage] ?? type.plural);
+  const key = `/registry/${place}/${name.namespace ? `${name.namespace}/` : ''}${name.name}`;
+  return conflict(
+    subjectOf(type),
+    name.name,
+    `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`,
+  );
+}
+
+const etcdPlaces: Readonly<Record<StorageType, string>> = {
+  '/endpoints': 'services/endpoints',
+  '/nodes': 'minions',
+  '/services': 'services/specs',
+  'networking.k8s.io/ingresses': 'ingress',
+};
+
 const versionForm = /^\d+$/;
 
 /** The preconditions that an object carries in its own metadata. */
 function checkAgainst({ type, name, patch }: Write, { metadata }: KubeObject, entry: Entry): void {
   const subject = subjectOf(type);
-  if (!patch && metadata.uid && metadata.uid !== entry.uid) {
-    const key = `/registry/${type.group ? `${type.group}/` : ''}${type.plural}/${name.namespace ? `${name.namespace}/` : ''}${name.name}`;
-    throw conflict(
-      subject,
-      name.name,
-      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${entry.uid}`,
-    );
-  }
+  if (!patch && metadata.uid && metadata.uid !== entry.uid) throw otherUid(type, name, metadata.uid, entry.uid);
   const { resourceVersion } = metadata;
   if (resourceVersion && resourceVersion !== '0') {
     if (!versionForm.test(resourceVersion)) {
@@ -163,7 +179,8 @@ function prepare(options: Write, { live, request }: Draft): void {
     (way?.prepareUpdate ?? strategy.prepareUpdate)?.(object, live, context);
     if (strategy.generation !== false) setGeneration(strategy.generation, object, live);
     const check = way?.validateUpdate ?? strategy.validateUpdate ?? strategy.validate;
-    refuseInvalid(type, object, check?.(object, live) ?? []);
+    // The server looks at the metadata before the type does, which looks at it again: its refusals name a field twice.
+    refuseInvalid(type, object, [...validateMetadataUpdate(object, live), ...(check?.(object, live) ?? [])]);
   }
   for (const warning of strategy.warnings?.(object) ?? []) context.warn(warning);
 }

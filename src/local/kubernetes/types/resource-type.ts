@@ -33,6 +33,11 @@ export interface Strategy {
   readonly prepareCreate?: (object: KubeObject, context: RequestContext) => void;
   /** Keeps what this verb may not change (status on a main-resource update). Changes the object. */
   readonly prepareUpdate?: (object: KubeObject, old: KubeObject, context: RequestContext) => void;
+  /**
+   * Marks an object that is asked to go and has its own way of doing so: it is kept while it has finalizers, and is not marked
+   * otherwise. Changes the object.
+   */
+  readonly prepareDelete?: (object: KubeObject, context: RequestContext) => void;
   /** All checks of a create, those of metadata and name included. */
   readonly validate?: (object: KubeObject) => FieldError[];
   /** All checks of an update, those of `validate` included where the server makes them. Left out: `validate`. */
