@@ -9,6 +9,7 @@ import { atMost, createMetrics, oneOf, statusCode } from '../../kit/metrics.ts';
 import { Secret } from '../../kit/secret.ts';
 import type { Running } from '../../kit/service.ts';
 import { createAuditLog } from './access/audit.ts';
+import { issuerDiscovery } from './access/issuer-discovery.ts';
 import { createWebhookCaller, type ServiceResolver } from './admission/webhook-call.ts';
 import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } from './clusters.ts';
 import { accessActions } from './http/access-actions.ts';
@@ -93,7 +94,7 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         ));
       const extensions: Extensions = {
         ...config.extensions,
-        paths: [serverPaths({ metrics, readiness }), ...(config.extensions?.paths ?? [])],
+        paths: [serverPaths({ metrics, readiness }), issuerDiscovery, ...(config.extensions?.paths ?? [])],
         actions: new Map([...accessActions, ...(config.extensions?.actions ?? [])]),
         ...(audit ? { audit } : {}),
       };

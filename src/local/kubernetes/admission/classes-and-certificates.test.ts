@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createRequest } from '../../../pki/csr.ts';
 import { binding, clusterRole, person, user } from '../access/testing/cluster-access.ts';
 import { admittedCluster, refusal } from './testing/admitted-cluster.ts';
@@ -85,4 +86,20 @@ test('writing a role is held against what the writer holds', async () => {
     /^403 clusterroles.rbac.authorization.k8s.io "r" is forbidden: user "bob" .* not currently held:\n\{APIGroups:\[""\]/,
   );
   assert.match(await refusal(create(`${rbac}/clusterroles`, '', clusterRole('r', { rules }))), /^not refused/);
+});
+
+test('a role made of others shows the rules of those that come and go', async () => {
+  const { create, get, remove } = await admittedCluster();
+  const shown = (name: string): string => JSON.stringify(get(`${rbac}/clusterroles`, '', name)?.rules);
+  const rules = [{ verbs: ['get'], apiGroups: ['x.io'], resources: ['widgets'] }];
+  const labels = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
+  await create(`${rbac}/clusterroles`, '', clusterRole('widget-view', { rules }, labels));
+  for (const name of ['view', 'edit', 'admin']) assert.match(shown(name), /widgets/);
+  const aggregationRule = { clusterRoleSelectors: [{ matchLabels: labels }] };
+  await create(`${rbac}/clusterroles`, '', clusterRole('mine', { aggregationRule }));
+  assert.equal(shown('mine'), shown('view'));
+  await remove(`${rbac}/clusterroles`, '', 'widget-view');
+  await turn();
+  await turn();
+  for (const name of ['view', 'edit', 'admin', 'mine']) assert.doesNotMatch(shown(name), /widgets/);
 });

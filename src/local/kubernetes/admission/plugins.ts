@@ -11,6 +11,7 @@ import { policyPlugin } from './policies.ts';
 import { priorityPlugin } from './priority.ts';
 import { escalationPlugin } from './rbac-escalation.ts';
 import { resourceQuotaPlugin } from './resource-quota.ts';
+import { roleAggregationPlugin } from './role-aggregation.ts';
 import { awaitDefaultAccount, serviceAccountPlugin } from './service-account.ts';
 import { storageInUsePlugin } from './storage-in-use.ts';
 import type { WebhookCaller } from './webhook-call.ts';
@@ -41,5 +42,6 @@ export function admissionPlugins(options: AdmissionOptions): readonly AdmissionP
     policyPlugin(expressions),
     ...(called ? [called.validating] : []),
     resourceQuotaPlugin,
+    roleAggregationPlugin,
   ];
 }
