@@ -62,7 +62,7 @@ export function openRegistry(objects: Objects, plugins: () => readonly Admission
           subresource: '',
           plugins: plugins(),
           mode: 'create',
-          wanted: () => (generates ? copyOf(object) : object),
+          wanted: (_live, again) => (generates || again ? copyOf(object) : object),
         });
       } catch (error) {
         const taken = error instanceof StatusError && error.status.reason === 'AlreadyExists';
@@ -80,21 +80,17 @@ export function openRegistry(objects: Objects, plugins: () => readonly Admission
   ): Promise<Written> {
     const scale = scaleResource(type, subresource);
     checkName(object, name);
-    const chain = plugins();
-    let first = true;
     return write(objects, {
       context,
       type,
       name,
       subresource,
-      plugins: chain,
+      plugins: plugins(),
       mode: 'update',
       ...(scale ? { patch: true } : {}),
-      wanted(live) {
+      wanted(live, again) {
         if (scale && live) return applyScale(scale, type, live, object);
-        const wanted = first && !chain.some((plugin) => plugin.waits) ? object : copyOf(object);
-        first = false;
-        return wanted;
+        return again ? copyOf(object) : object;
       },
     });
   }

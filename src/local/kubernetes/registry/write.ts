@@ -27,8 +27,11 @@ export interface Write {
   readonly plugins: readonly AdmissionPlugin[];
   /** create refuses what exists; update refuses what does not, unless the type creates by update; apply does either. */
   readonly mode: 'create' | 'update' | 'apply';
-  /** What the client wants, in the served version, from what is there. Called again when a write must be tried again. */
-  readonly wanted: (live: KubeObject | undefined) => KubeObject;
+  /**
+   * What the client wants, in the served version, from what is there; the write takes it over. `again`: it may be called another
+   * time, since the write has to wait and others may be quicker.
+   */
+  readonly wanted: (live: KubeObject | undefined, again: boolean) => KubeObject;
   /** `wanted` has seen to metadata.managedFields. */
   readonly tracks?: boolean;
   /** A patch builds on what is there, whatever its resourceVersion; an update must say so. */
@@ -57,7 +60,7 @@ export async function write(objects: Objects, options: Write): Promise<Written> 
   const plugins = concerned(options.plugins, target, context);
   if (!plugins.some((plugin) => plugin.waits)) {
     return objects.commit((transaction) => {
-      const draft = begin(transaction, options);
+      const draft = begin(transaction, options, false);
       admitNow(plugins, 'mutate', draft.request);
       prepare(options, draft);
       admitNow(plugins, 'validate', draft.request);
@@ -65,7 +68,7 @@ export async function write(objects: Objects, options: Write): Promise<Written> 
     });
   }
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    const draft = begin(objects, options);
+    const draft = begin(objects, options, true);
     await admit(plugins, 'mutate', draft.request);
     prepare(options, draft);
     await admit(plugins, 'validate', draft.request);
@@ -80,7 +83,7 @@ export async function write(objects: Objects, options: Write): Promise<Written> 
 }
 
 /** Takes what the client wants and checks it against what is there. */
-function begin(reader: Pick<Objects, 'get'>, options: Write): Draft {
+function begin(reader: Pick<Objects, 'get'>, options: Write, again: boolean): Draft {
   const { context, type, name, subresource, mode } = options;
   // Whether a new object's name is taken comes last, after everything that may be wrong with the object.
   const entry = mode === 'create' ? undefined : reader.get(type.storage, name.namespace, name.name);
@@ -90,7 +93,7 @@ function begin(reader: Pick<Objects, 'get'>, options: Write): Draft {
   }
   if (creates && subresource !== '') throw notFound(subjectOf(type), name.name);
   const live = entry && readObject(type, entry);
-  let object = options.wanted(live);
+  let object = options.wanted(live, again);
   type.strategy.defaults?.(object);
   if (entry) checkAgainst(options, object, entry);
   else if (mode === 'update') {
