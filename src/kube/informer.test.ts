@@ -266,6 +266,7 @@ test('whatever fails in whatever order, what was told adds up to what the server
           if (!replayed.delete(name(object))) wrong.push(`${name(object)} was deleted and not there`);
         },
       });
+      t.after(() => informer.stop());
       informer.start();
       for (const { act, object, wait } of steps) {
         acts[act](api, object);

@@ -100,6 +100,7 @@ test('times that would let two lead are refused', async (t) => {
   const client = api.server.client();
   const office = { lead: () => undefined, resign: async () => undefined };
   assert.throws(() => runLeaderElection({ client, logger, ...quick, renewDeadlineSeconds: 1 }, office), TypeError);
+  assert.throws(() => runLeaderElection({ client, logger, ...quick, leaseSeconds: 1.5 }, office), TypeError);
 });
 
 test(

@@ -67,6 +67,7 @@ export function runLeaderElection(options: LeaderElectionOptions, office: Office
   const leaseSeconds = options.leaseSeconds ?? 15;
   const renewDeadlineMs = (options.renewDeadlineSeconds ?? 10) * 1000;
   const retryMs = (options.retrySeconds ?? 2) * 1000;
+  if (!Number.isInteger(leaseSeconds)) throw new TypeError('leader election: leaseSeconds must be a whole number');
   if (leaseSeconds * 1000 <= renewDeadlineMs || renewDeadlineMs <= retryMs * jitter) {
     throw new TypeError('leader election: leaseSeconds > renewDeadlineSeconds > 1.2 × retrySeconds must hold');
   }
