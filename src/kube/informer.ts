@@ -86,20 +86,23 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
   }
 
   function put(came: T): void {
+    const known = store.get(keyOf(came));
+    const isSame = known?.metadata.uid === came.metadata.uid;
+    // Listed again, unchanged: whoever holds the object that is known goes on holding the one in memory.
+    if (known && isSame && known.metadata.resourceVersion === came.metadata.resourceVersion) return;
     const object = transform(came);
-    const old = store.put(object);
-    if (old === undefined) {
-      metrics?.changed('add');
-      tell((handler) => handler.add?.(object, !synced));
-    } else if (old.metadata.uid !== object.metadata.uid) {
-      metrics?.changed('delete');
-      tell((handler) => handler.delete?.(old, true));
-      metrics?.changed('add');
-      tell((handler) => handler.add?.(object, !synced));
-    } else if (old.metadata.resourceVersion !== object.metadata.resourceVersion) {
+    store.put(object);
+    if (known && isSame) {
       metrics?.changed('update');
-      tell((handler) => handler.update?.(old, object));
+      tell((handler) => handler.update?.(known, object));
+      return;
     }
+    if (known) {
+      metrics?.changed('delete');
+      tell((handler) => handler.delete?.(known, true));
+    }
+    metrics?.changed('add');
+    tell((handler) => handler.add?.(object, !synced));
   }
 
   function remove(object: T, finalStateUnknown: boolean): void {
