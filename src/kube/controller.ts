@@ -56,6 +56,8 @@ export interface ControllerOptions {
   readonly concurrency?: number;
   /** For one reconcile; 600 unless given. */
   readonly timeoutSeconds?: number;
+  /** A reconcile that goes on this long after it was told to end keeps its object, but not its worker; 10 unless given. */
+  readonly deafSeconds?: number;
   readonly backoff?: BackoffOptions;
   /** Requests of one lane do not hold up those of another; by namespace unless given. */
   readonly laneOf?: (request: Request) => string;
@@ -77,8 +79,7 @@ export interface Controller {
 }
 
 const defaultTimeoutSeconds = 600;
-/** A reconcile that goes on this long after it was told to end keeps its object, but not its worker. */
-const deafMs = 10_000;
+const defaultDeafSeconds = 10;
 
 export function createController(options: ControllerOptions): Controller {
   const { name, logger: serviceLogger } = options;
@@ -170,10 +171,13 @@ export function createController(options: ControllerOptions): Controller {
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
       const begin = (): void => {
-        timer = setTimeout(() => {
-          log.error(`${name}: a reconcile was told to end and goes on; its object is held until it does`);
-          resolve();
-        }, deafMs);
+        timer = setTimeout(
+          () => {
+            log.error(`${name}: a reconcile was told to end and goes on; its object is held until it does`);
+            resolve();
+          },
+          (options.deafSeconds ?? defaultDeafSeconds) * 1000,
+        );
       };
       if (signal.aborted) begin();
       signal.addEventListener('abort', begin, { once: true });
