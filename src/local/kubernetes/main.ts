@@ -12,6 +12,7 @@ import { createAuditLog } from './access/audit.ts';
 import { issuerDiscovery } from './access/issuer-discovery.ts';
 import { createWebhookCaller, type ServiceResolver } from './admission/webhook-call.ts';
 import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } from './clusters.ts';
+import { withDefinitions } from './crd/hooks.ts';
 import { accessActions } from './http/access-actions.ts';
 import { createHandler } from './http/handler.ts';
 import { listenTls } from './http/listener.ts';
@@ -105,7 +106,7 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         suffix: config.suffix ?? 'kubernetes.localhost',
         hostKey,
         address: () => bound,
-        hooks: config.hooks ?? {},
+        hooks: withDefinitions(config.hooks),
         webhooks,
         ...(config.now ? { now: config.now } : {}),
       });

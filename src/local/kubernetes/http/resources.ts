@@ -8,7 +8,7 @@ import { scaleOf } from '../registry/scale.ts';
 import { readObject } from '../registry/served.ts';
 import { answersDeleteWithObject } from '../registry/write-rules.ts';
 import { decodeBuiltin } from '../schema/decode.ts';
-import { StatusError } from '../status.ts';
+import { notFound, StatusError } from '../status.ts';
 import type { ResourceType, Subresource, Verb } from '../types/resource-type.ts';
 import { bodyFormat, bodyLimit, patchFormat, readObjectBody, readPatchBody } from './body.ts';
 import { contextOf } from './context.ts';
@@ -73,6 +73,10 @@ function route(
   }
   const verbs = pathVerbs(type, info);
   if (!verbs) {
+    // A custom resource may have these; one that has not answers as if the object had not been found.
+    if (type.custom && (info.subresource === 'status' || info.subresource === 'scale')) {
+      throw notFound({ group: type.group, resource: type.plural }, info.name);
+    }
     if (type.custom) return undefined;
     throw notServed();
   }

@@ -104,7 +104,8 @@ export function applyScale(
       `Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
     );
   }
-  if (replicas < 0) {
+  // Custom resources check theirs themselves.
+  if (replicas < 0 && !type.custom) {
     throw invalid({ group: 'autoscaling', kind: 'Scale' }, name, [
       {
         type: 'FieldValueInvalid',

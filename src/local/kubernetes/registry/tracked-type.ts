@@ -4,15 +4,22 @@ import { resetFieldsOf } from '../apply/reset-fields.ts';
 import type { ResourceType, TypeTable } from '../types/resource-type.ts';
 import { apiVersionOf } from './served.ts';
 
-const known = new WeakMap<ResourceType, Map<string, TrackedType>>();
+interface Known {
+  /** Clusters share types of custom resources, but not the versions beside them. */
+  readonly types: TypeTable;
+  readonly made: Map<string, TrackedType>;
+}
+
+const known = new WeakMap<ResourceType, Known>();
 
 /** The type as written through one endpoint; empty `subresource` for the resource itself. */
 export function trackedType(types: TypeTable, type: ResourceType, subresource: string): TrackedType {
-  let made = known.get(type);
-  if (!made) {
-    made = new Map();
-    known.set(type, made);
+  let last = known.get(type);
+  if (!last || (type.custom && last.types !== types)) {
+    last = { types, made: new Map() };
+    known.set(type, last);
   }
+  const { made } = last;
   let found = made.get(subresource);
   if (!found) {
     found = make(types, type, subresource);

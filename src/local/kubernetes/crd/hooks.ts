@@ -1,0 +1,18 @@
+// Where custom resources come into a cluster's life.
+import type { ClusterHooks, HostedCluster } from '../clusters.ts';
+import { serveDefinitions } from './serve-definitions.ts';
+
+/** The hooks given, with those that serve the definitions of a cluster before them. */
+export function withDefinitions(hooks: ClusterHooks = {}): ClusterHooks {
+  const serving = new WeakMap<HostedCluster, () => void>();
+  return {
+    ...hooks,
+    firstUse: [
+      (cluster) => {
+        if (!serving.has(cluster)) serving.set(cluster, serveDefinitions(cluster));
+      },
+      ...(hooks.firstUse ?? []),
+    ],
+    removed: [(cluster) => serving.get(cluster)?.(), ...(hooks.removed ?? [])],
+  };
+}
