@@ -3,6 +3,7 @@ import { decodeBuiltin } from '../schema/decode.ts';
 import { schemaOfKind } from '../schema/definitions.ts';
 import { withoutRepeats } from '../schema/field-errors.ts';
 import type { Schema } from '../schema/schema.ts';
+import { builtinColumns } from '../table/builtin-columns.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
 import type { Column, ResourceType, Strategy, Subresource, Verb } from './resource-type.ts';
 
@@ -57,7 +58,7 @@ export function declare(group: string, declaration: Declaration): ResourceType {
       if (!schema) throw new Error(`no schema is known for ${kind} of ${group || 'core'}/v1`);
       return schema;
     },
-    columns: declaration.columns ?? [],
+    columns: declaration.columns ?? builtinColumns(group, plural),
     strategy: strategyOf(group, declaration),
     ...(declaration.convert ? { convert: declaration.convert } : {}),
   };

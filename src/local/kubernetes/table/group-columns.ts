@@ -1,0 +1,442 @@
+// The columns of types outside core.
+import type { KubeObject } from '../object.ts';
+import type { LabelSelector, PodTemplate } from '../types/pod/pod-spec.ts';
+import type { Column } from '../types/resource-type.ts';
+import { humanDuration, since } from './age.ts';
+import {
+  ageColumn,
+  column,
+  containerColumns,
+  firstThree,
+  flag,
+  labelsText,
+  nameColumn,
+  none,
+  plainColumns,
+  selectorText,
+  specOf,
+  statusOf,
+  unset,
+  whole,
+  wide,
+} from './columns.ts';
+import { balancerText, eventColumns } from './core-columns.ts';
+
+interface WorkloadSpec {
+  replicas: number;
+  selector: LabelSelector;
+  template: PodTemplate;
+}
+
+type Counts = Record<string, number>;
+
+const workload = (object: KubeObject): Partial<WorkloadSpec> => specOf<WorkloadSpec>(object);
+const counted =
+  (member: string) =>
+  (object: KubeObject): number =>
+    statusOf<Counts>(object)[member] ?? 0;
+const workloadContainers = containerColumns((object) => workload(object).template?.spec.containers);
+const selectorColumn = wide('Selector', (object) => selectorText(workload(object).selector));
+
+const readyOf = column('Ready', (object) => `${counted('readyReplicas')(object)}/${workload(object).replicas ?? 0}`);
+
+interface JobSpec extends WorkloadSpec {
+  completions: number;
+  parallelism: number;
+}
+
+interface JobStatus {
+  succeeded: number;
+  startTime: string;
+  completionTime: string;
+  conditions: { type: string; status: string }[];
+}
+
+const holds = (object: KubeObject, type: string): boolean =>
+  statusOf<JobStatus>(object).conditions?.find((condition) => condition.type === type)?.status === 'True';
+
+function jobState(object: KubeObject): string {
+  if (holds(object, 'Complete')) return 'Complete';
+  if (holds(object, 'Failed')) return 'Failed';
+  if (object.metadata.deletionTimestamp !== undefined) return 'Terminating';
+  return ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'].find((type) => holds(object, type)) ?? 'Running';
+}
+
+function jobCompletions(object: KubeObject): string {
+  const { completions, parallelism = 0 } = specOf<JobSpec>(object);
+  const { succeeded = 0 } = statusOf<JobStatus>(object);
+  if (completions !== undefined) return `${succeeded}/${completions}`;
+  return parallelism > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
+}
+
+function jobDuration(object: KubeObject, now: number): string {
+  const { startTime, completionTime } = statusOf<JobStatus>(object);
+  if (!startTime) return '';
+  return humanDuration((completionTime ? Date.parse(completionTime) : now) - Date.parse(startTime));
+}
+
+interface CronSpec {
+  schedule: string;
+  timeZone: string;
+  suspend: boolean;
+  jobTemplate: { spec: { selector?: LabelSelector; template: PodTemplate } };
+}
+
+interface IngressSpec {
+  ingressClassName: string;
+  rules: { host?: string }[];
+  tls: object[];
+}
+
+function hostsText(object: KubeObject): string {
+  const rules = specOf<IngressSpec>(object).rules ?? [];
+  const hosts = rules.map(({ host }) => host ?? '').filter((host) => host !== '');
+  return firstThree(hosts, '*', hosts.length > 3 ? rules.length : hosts.length);
+}
+
+interface ClassParameters {
+  kind: string;
+  apiGroup?: string;
+  name: string;
+}
+
+interface Subject {
+  kind: string;
+  name: string;
+  namespace?: string;
+}
+
+const subjects =
+  (kind: string) =>
+  ({ subjects: all }: KubeObject): string =>
+    ((all ?? []) as Subject[])
+      .filter((subject) => subject.kind === kind)
+      .map(({ name, namespace }) => (kind === 'ServiceAccount' && namespace ? `${namespace}/${name}` : name))
+      .join(', ');
+
+const bindingColumns: readonly Column[] = [
+  nameColumn,
+  column('Role', ({ roleRef }) => {
+    const { kind, name } = roleRef as { kind: string; name: string };
+    return `${kind}/${name}`;
+  }),
+  ageColumn,
+  wide('Users', subjects('User')),
+  wide('Groups', subjects('Group')),
+  wide('ServiceAccounts', subjects('ServiceAccount')),
+];
+
+interface CsrStatus {
+  conditions: { type: string }[];
+  certificate: string;
+}
+
+function csrState(object: KubeObject): string {
+  const { conditions = [], certificate } = statusOf<CsrStatus>(object);
+  const has = (type: string): boolean => conditions.some((condition) => condition.type === type);
+  const decision = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending';
+  return `${decision}${has('Failed') ? ',Failed' : ''}${certificate ? ',Issued' : ''}`;
+}
+
+const intOrNotAvailable = (value: number | string | undefined): string => (value === undefined ? 'N/A' : String(value));
+
+function available(object: KubeObject): string {
+  const { conditions = [] } = statusOf<{ conditions: { type: string; status: string; reason?: string }[] }>(object);
+  const condition = conditions.find(({ type }) => type === 'Available');
+  if (!condition) return 'Unknown';
+  return condition.status !== 'True' && condition.reason
+    ? `${condition.status} (${condition.reason})`
+    : condition.status;
+}
+
+const webhookColumns: readonly Column[] = [
+  nameColumn,
+  whole('Webhooks', ({ webhooks }) => ((webhooks ?? []) as object[]).length),
+  ageColumn,
+];
+
+function paramText(object: KubeObject): string {
+  const reference = specOf<{ paramRef: { name?: string; namespace?: string; selector?: LabelSelector } }>(
+    object,
+  ).paramRef;
+  if (!reference) return unset;
+  if (reference.name) return `${reference.namespace || '*'}/${reference.name}`;
+  return reference.selector ? selectorText(reference.selector) : unset;
+}
+
+interface DriverSpec {
+  attachRequired: boolean;
+  podInfoOnMount: boolean;
+  storageCapacity: boolean;
+  requiresRepublish: boolean;
+  volumeLifecycleModes: string[];
+  tokenRequests: { audience: string }[];
+}
+
+const controllerOf = ({ metadata }: KubeObject): string => {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+  if (!owner) return none;
+  const group = owner.apiVersion.includes('/') ? `.${owner.apiVersion.split('/')[0]}` : '';
+  return `${owner.kind}${group}`.toLowerCase().concat('/', owner.name);
+};
+
+/** Events of events.k8s.io under the names that the columns look for. */
+const asCore = (object: KubeObject): KubeObject => ({
+  ...object,
+  involvedObject: object.regarding,
+  message: object.note,
+  source: object.deprecatedSource,
+  firstTimestamp: object.deprecatedFirstTimestamp,
+  lastTimestamp: object.deprecatedLastTimestamp,
+  count: object.deprecatedCount,
+  reportingComponent: object.reportingController,
+});
+
+/** By group and plural. */
+export const groupColumns: Readonly<Record<string, readonly Column[]>> = {
+  'apps/deployments': [
+    nameColumn,
+    readyOf,
+    column('Up-to-date', counted('updatedReplicas')),
+    column('Available', counted('availableReplicas')),
+    ageColumn,
+    ...workloadContainers,
+    wide('Selector', (object) => selectorText(workload(object).selector, '')),
+  ],
+  'apps/replicasets': [
+    nameColumn,
+    whole('Desired', (object) => workload(object).replicas ?? 0),
+    whole('Current', counted('replicas')),
+    whole('Ready', counted('readyReplicas')),
+    ageColumn,
+    ...workloadContainers,
+    selectorColumn,
+  ],
+  'apps/statefulsets': [nameColumn, readyOf, ageColumn, ...workloadContainers],
+  'apps/daemonsets': [
+    nameColumn,
+    whole('Desired', counted('desiredNumberScheduled')),
+    whole('Current', counted('currentNumberScheduled')),
+    whole('Ready', counted('numberReady')),
+    whole('Up-to-date', counted('updatedNumberScheduled')),
+    whole('Available', counted('numberAvailable')),
+    column('Node Selector', (object) => labelsText(workload(object).template?.spec.nodeSelector)),
+    ageColumn,
+    ...workloadContainers,
+    selectorColumn,
+  ],
+  'apps/controllerrevisions': [
+    nameColumn,
+    column('Controller', controllerOf),
+    column('Revision', ({ revision }) => Number(revision ?? 0)),
+    ageColumn,
+  ],
+  'batch/jobs': [
+    nameColumn,
+    column('Status', jobState),
+    column('Completions', jobCompletions),
+    column('Duration', jobDuration),
+    ageColumn,
+    ...workloadContainers,
+    selectorColumn,
+  ],
+  'batch/cronjobs': [
+    nameColumn,
+    column('Schedule', (object) => specOf<CronSpec>(object).schedule ?? ''),
+    column('Timezone', (object) => specOf<CronSpec>(object).timeZone ?? none),
+    flag('Suspend', (object) => {
+      const { suspend } = specOf<CronSpec>(object);
+      return suspend === undefined ? unset : suspend ? 'True' : 'False';
+    }),
+    whole('Active', (object) => (statusOf<{ active: object[] }>(object).active ?? []).length),
+    column('Last Schedule', (object, now) => {
+      const { lastScheduleTime } = statusOf<{ lastScheduleTime: string }>(object);
+      return lastScheduleTime ? since(lastScheduleTime, now) : none;
+    }),
+    ageColumn,
+    ...containerColumns((object) => specOf<CronSpec>(object).jobTemplate?.spec.template.spec.containers),
+    wide('Selector', (object) => selectorText(specOf<CronSpec>(object).jobTemplate?.spec.selector)),
+  ],
+  'policy/poddisruptionbudgets': [
+    nameColumn,
+    column('Min Available', (object) =>
+      intOrNotAvailable(specOf<{ minAvailable: number | string }>(object).minAvailable),
+    ),
+    column('Max Unavailable', (object) =>
+      intOrNotAvailable(specOf<{ maxUnavailable: number | string }>(object).maxUnavailable),
+    ),
+    whole('Allowed Disruptions', counted('disruptionsAllowed')),
+    ageColumn,
+  ],
+  'networking.k8s.io/ingresses': [
+    nameColumn,
+    column('Class', (object) => specOf<IngressSpec>(object).ingressClassName ?? none),
+    column('Hosts', hostsText),
+    column('Address', balancerText),
+    column('Ports', (object) => (specOf<IngressSpec>(object).tls?.length ? '80, 443' : '80')),
+    ageColumn,
+  ],
+  'networking.k8s.io/ingressclasses': [
+    nameColumn,
+    column('Controller', (object) => specOf<{ controller: string }>(object).controller ?? ''),
+    column('Parameters', (object) => {
+      const { parameters } = specOf<{ parameters: ClassParameters }>(object);
+      if (!parameters) return none;
+      return `${parameters.kind}${parameters.apiGroup === undefined ? '' : `.${parameters.apiGroup}`}/${parameters.name}`;
+    }),
+    ageColumn,
+  ],
+  'networking.k8s.io/networkpolicies': [
+    nameColumn,
+    column('Pod-Selector', (object) => selectorText(specOf<{ podSelector: LabelSelector }>(object).podSelector)),
+    ageColumn,
+  ],
+  'networking.k8s.io/servicecidrs': [
+    nameColumn,
+    column('CIDRs', (object) => (specOf<{ cidrs: string[] }>(object).cidrs ?? []).join(',')),
+    ageColumn,
+  ],
+  'networking.k8s.io/ipaddresses': [
+    nameColumn,
+    column('ParentRef', (object) => {
+      const reference = specOf<{ parentRef: Record<string, string> }>(object).parentRef;
+      if (!reference) return none;
+      const { group, resource = '', namespace, name } = reference;
+      return `${(group ? `${resource}.${group}` : resource).toLowerCase()}${namespace ? `/${namespace}` : ''}/${name}`;
+    }),
+  ],
+  'rbac.authorization.k8s.io/roles': plainColumns,
+  'rbac.authorization.k8s.io/clusterroles': plainColumns,
+  'rbac.authorization.k8s.io/rolebindings': bindingColumns,
+  'rbac.authorization.k8s.io/clusterrolebindings': bindingColumns,
+  'certificates.k8s.io/certificatesigningrequests': [
+    nameColumn,
+    ageColumn,
+    column('SignerName', (object) => specOf<{ signerName: string }>(object).signerName || none),
+    column('Requestor', (object) => specOf<{ username: string }>(object).username ?? ''),
+    column('RequestedDuration', (object) => {
+      const { expirationSeconds } = specOf<{ expirationSeconds: number }>(object);
+      return expirationSeconds === undefined ? none : humanDuration(expirationSeconds * 1000);
+    }),
+    column('Condition', csrState),
+  ],
+  'coordination.k8s.io/leases': [
+    nameColumn,
+    column('Holder', (object) => specOf<{ holderIdentity: string }>(object).holderIdentity ?? ''),
+    ageColumn,
+  ],
+  'discovery.k8s.io/endpointslices': [
+    nameColumn,
+    column('AddressType', ({ addressType }) => String(addressType ?? '')),
+    column('Ports', ({ ports }) =>
+      firstThree(
+        ((ports ?? []) as { port?: number; name?: string }[]).map(({ port, name }) => String(port ?? name ?? '*')),
+        unset,
+      ),
+    ),
+    column('Endpoints', ({ endpoints }) =>
+      firstThree(
+        ((endpoints ?? []) as { addresses: string[] | null }[]).flatMap(({ addresses }) => addresses ?? []),
+        unset,
+      ),
+    ),
+    ageColumn,
+  ],
+  'events.k8s.io/events': eventColumns.map((each) => ({
+    ...each,
+    cell: (object: KubeObject, now: number) => each.cell(asCore(object), now),
+  })),
+  'scheduling.k8s.io/priorityclasses': [
+    nameColumn,
+    whole('Value', ({ value }) => Number(value ?? 0)),
+    flag('Global-Default', ({ globalDefault }) => globalDefault === true),
+    ageColumn,
+    column('PreemptionPolicy', ({ preemptionPolicy }) => String(preemptionPolicy ?? '')),
+  ],
+  'storage.k8s.io/storageclasses': [
+    column(
+      'Name',
+      ({ metadata }) => {
+        const isDefault =
+          metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true' ||
+          metadata.annotations?.['storageclass.beta.kubernetes.io/is-default-class'] === 'true';
+        return `${metadata.name ?? ''}${isDefault ? ' (default)' : ''}`;
+      },
+      { format: 'name' },
+    ),
+    column('Provisioner', ({ provisioner }) => String(provisioner ?? '')),
+    column('ReclaimPolicy', ({ reclaimPolicy }) => String(reclaimPolicy ?? 'Delete')),
+    column('VolumeBindingMode', ({ volumeBindingMode }) => String(volumeBindingMode ?? 'Immediate')),
+    column('AllowVolumeExpansion', ({ allowVolumeExpansion }) => allowVolumeExpansion === true),
+    ageColumn,
+  ],
+  'storage.k8s.io/volumeattributesclasses': [
+    nameColumn,
+    column('DriverName', ({ driverName }) => String(driverName ?? '')),
+    ageColumn,
+  ],
+  'storage.k8s.io/volumeattachments': [
+    nameColumn,
+    column('Attacher', (object) => specOf<{ attacher: string }>(object).attacher ?? '', { format: 'name' }),
+    column(
+      'PV',
+      (object) => specOf<{ source: { persistentVolumeName?: string } }>(object).source?.persistentVolumeName ?? '',
+    ),
+    column('Node', (object) => specOf<{ nodeName: string }>(object).nodeName ?? ''),
+    flag('Attached', (object) => statusOf<{ attached: boolean }>(object).attached ?? false),
+    ageColumn,
+  ],
+  'storage.k8s.io/csinodes': [
+    nameColumn,
+    whole('Drivers', (object) => (specOf<{ drivers: object[] }>(object).drivers ?? []).length),
+    ageColumn,
+  ],
+  'storage.k8s.io/csidrivers': [
+    nameColumn,
+    flag('AttachRequired', (object) => specOf<DriverSpec>(object).attachRequired ?? true),
+    flag('PodInfoOnMount', (object) => specOf<DriverSpec>(object).podInfoOnMount ?? false),
+    flag('StorageCapacity', (object) => specOf<DriverSpec>(object).storageCapacity ?? false),
+    column(
+      'TokenRequests',
+      (object) =>
+        specOf<DriverSpec>(object)
+          .tokenRequests?.map(({ audience }) => audience)
+          .join(',') ?? unset,
+    ),
+    flag('RequiresRepublish', (object) => specOf<DriverSpec>(object).requiresRepublish ?? false),
+    column('Modes', (object) => (specOf<DriverSpec>(object).volumeLifecycleModes ?? []).join(',') || none),
+    ageColumn,
+  ],
+  'storage.k8s.io/csistoragecapacities': [
+    nameColumn,
+    column('StorageClassName', ({ storageClassName }) => String(storageClassName ?? '')),
+    column('Capacity', ({ capacity }) => String(capacity ?? unset)),
+  ],
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhookColumns,
+  'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookColumns,
+  'admissionregistration.k8s.io/validatingadmissionpolicies': [
+    nameColumn,
+    whole('Validations', (object) => (specOf<{ validations: object[] }>(object).validations ?? []).length),
+    column('ParamKind', (object) => {
+      const { paramKind } = specOf<{ paramKind: { apiVersion?: string; kind?: string } }>(object);
+      return paramKind ? `${paramKind.apiVersion ?? ''}/${paramKind.kind ?? ''}` : unset;
+    }),
+    ageColumn,
+  ],
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings': [
+    nameColumn,
+    column('PolicyName', (object) => specOf<{ policyName: string }>(object).policyName ?? ''),
+    column('ParamRef', paramText),
+    ageColumn,
+  ],
+  'apiextensions.k8s.io/customresourcedefinitions': plainColumns,
+  'apiregistration.k8s.io/apiservices': [
+    nameColumn,
+    column('Service', (object) => {
+      const { service } = specOf<{ service: { namespace?: string; name?: string } }>(object);
+      return service ? `${service.namespace ?? ''}/${service.name ?? ''}` : 'Local';
+    }),
+    column('Available', available),
+    ageColumn,
+  ],
+};
