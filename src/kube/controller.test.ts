@@ -158,6 +158,30 @@ test(
   },
 );
 
+test(
+  'a reconcile that does not listen keeps its object, but not the others from being reconciled',
+  limit,
+  async (t) => {
+    const gate = Promise.withResolvers<void>();
+    const { api, calls, start } = await setup(t, ({ name }) => (name === 'a' ? gate.promise : Promise.resolve()), {
+      timeoutSeconds: 0.02,
+      deafSeconds: 0.02,
+    });
+    api.put(thing('a'));
+    await start();
+    await until(() => calls.length === 1);
+    api.put(thing('b'));
+    await until(() => calls.length === 2);
+    api.put(thing('a'), { spec: 2 });
+    api.put(thing('c'));
+    await until(() => calls.length === 3);
+    assert.deepEqual(calls, ['n/a', 'n/b', 'n/c']);
+    gate.resolve();
+    await until(() => calls.length === 4);
+    assert.equal(calls[3], 'n/a');
+  },
+);
+
 test('at the end of the grace period reconciles are aborted', limit, async (t) => {
   const { api, calls, start, controller } = await setup(
     t,
