@@ -15,7 +15,7 @@ const logger = createLogger({ service: 'test', level: 'silent' });
 export async function embeddedServer(t: TestContext): Promise<SuiteServer> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'aro-kube-'));
   const run = (port: number): Promise<RunningKubernetes> =>
-    start({ logger, clusters: ['one'], dataDirectory, port, graceSeconds: 1 });
+    start({ logger, clusters: ['one'], dataDirectory, port, graceSeconds: 1, controllers: false });
   let running = await run(0);
   t.after(async () => {
     await running.stop();

@@ -12,6 +12,8 @@ import { createAuditLog } from './access/audit.ts';
 import { issuerDiscovery } from './access/issuer-discovery.ts';
 import { createWebhookCaller, type ServiceResolver } from './admission/webhook-call.ts';
 import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } from './clusters.ts';
+import { type RunningControllers, startControllers } from './controllers/start.ts';
+import type { ControllersConfig } from './controllers/table.ts';
 import { withDefinitions } from './crd/hooks.ts';
 import { accessActions } from './http/access-actions.ts';
 import { createHandler } from './http/handler.ts';
@@ -45,10 +47,14 @@ export interface KubernetesConfig {
   readonly auditLogger?: Logger;
   /** The clock, for tests. */
   readonly now?: () => number;
+  /** Controllers, scheduler and simulated kubelets of every cluster; false for API servers alone. */
+  readonly controllers?: ControllersConfig | false;
 }
 
 export interface RunningKubernetes extends Running {
   readonly clusters: Clusters;
+  /** Undefined where there are none. */
+  readonly controllers: RunningControllers | undefined;
   /** Gives a cluster a port of its own, for clients that send no server name. Resolves to its URL. */
   ownPort(cluster: HostedCluster, port?: number): Promise<string>;
 }
@@ -59,7 +65,7 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
   const { logger } = config;
   const host = config.host ?? '127.0.0.1';
   const { graceSeconds } = config;
-  let made: Pick<RunningKubernetes, 'clusters' | 'ownPort'> | undefined;
+  let made: Pick<RunningKubernetes, 'clusters' | 'controllers' | 'ownPort'> | undefined;
 
   const service = await composeService(
     { name: 'kubernetes', logger, ...(graceSeconds === undefined ? {} : { graceSeconds }) },
@@ -99,6 +105,15 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         actions: new Map([...accessActions, ...(config.extensions?.actions ?? [])]),
         ...(audit ? { audit } : {}),
       };
+      const settings = config.controllers ?? {};
+      const controllers =
+        settings === false
+          ? undefined
+          : await part(
+              'controllers',
+              () => startControllers({ logger, now: config.now ?? Date.now, config: settings }),
+              (running) => running.stop(),
+            );
       const bound = { host, port: 0 };
       const clusters = createClusters({
         host: objects,
@@ -106,7 +121,7 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         suffix: config.suffix ?? 'kubernetes.localhost',
         hostKey,
         address: () => bound,
-        hooks: withDefinitions(config.hooks),
+        hooks: withDefinitions(controllers ? controllers.hooks(config.hooks) : config.hooks),
         webhooks,
         ...(config.now ? { now: config.now } : {}),
       });
@@ -138,8 +153,10 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
       );
       bound.port = listener.port;
       address('https', listener.url);
+      void controllers?.resume(clusters.list());
       made = {
         clusters,
+        controllers,
         async ownPort(cluster, port = 0) {
           const own = await part(
             `listener of ${cluster.name}`,

@@ -180,7 +180,10 @@ function prepare(options: Write, { live, request }: Draft): void {
     const subresource = options.subresource === '' ? undefined : type.subresources[options.subresource];
     const way = subresource?.kind === 'status' ? subresource : undefined;
     (way?.prepareUpdate ?? strategy.prepareUpdate)?.(object, live, context);
-    if (strategy.generation !== false) setGeneration(strategy.generation, object, live);
+    // What is wanted does not change with the status, even where annotations count as wanted.
+    if (strategy.generation !== false && options.subresource !== 'status') {
+      setGeneration(strategy.generation, object, live);
+    }
     const check = way?.validateUpdate ?? strategy.validateUpdate ?? strategy.validate;
     // The server looks at the metadata before the type does, which looks at it again: its refusals name a field twice.
     refuseInvalid(type, object, [...validateMetadataUpdate(object, live), ...(check?.(object, live) ?? [])]);

@@ -41,7 +41,7 @@ export const silent = createLogger({ service: 'test', level: 'silent' });
 
 /** Starts a server; it stops when the test is over. */
 export async function startServer(t: TestContext, config: Partial<KubernetesConfig> = {}): Promise<RunningKubernetes> {
-  const running = await start({ logger: silent, clusters: ['one'], graceSeconds: 1, ...config });
+  const running = await start({ logger: silent, clusters: ['one'], graceSeconds: 1, controllers: false, ...config });
   t.after(() => running.stop());
   return running;
 }
