@@ -42,6 +42,17 @@ interface Answer {
   readonly body: JsonObject;
 }
 
+/** What is asked for besides plain JSON, by what stands after `#` in a path. */
+const forms: Readonly<Record<string, string>> = {
+  '#table': 'application/json;as=Table;v=v1;g=meta.k8s.io',
+  '#aggregated': 'application/json;as=APIGroupDiscoveryList;v=v2;g=apidiscovery.k8s.io',
+};
+
+const groupVersions = new Set(
+  builtinTypes().map(({ group, version }) => (group ? `/apis/${group}/${version}` : `/api/${version}`)),
+);
+const discoveryPaths = ['/api#aggregated', '/apis#aggregated', '/apis', '/apis/apps', ...groupVersions];
+
 async function call(
   base: string,
   method: string,
@@ -55,7 +66,7 @@ async function call(
     headers: {
       authorization: `Bearer ${token}`,
       'content-type': type,
-      accept: path.includes('#table') ? 'application/json;as=Table;v=v1;g=meta.k8s.io' : 'application/json',
+      accept: forms[new URL(base + path).hash] ?? 'application/json',
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
@@ -117,6 +128,11 @@ function urlOf({ resource }: CreateCase): string {
   return `${root}${namespaced ? '/namespaces/default' : ''}/${plural}`;
 }
 
+function withoutManagers(object: JsonObject): JsonObject {
+  const { managedFields, ...metadata } = object.metadata as JsonObject;
+  return { ...object, metadata };
+}
+
 /** Without what differs from run to run. */
 function lasting(object: JsonObject): JsonObject {
   const { uid, creationTimestamp, resourceVersion, managedFields, ...metadata } = object.metadata as JsonObject;
@@ -157,11 +173,18 @@ async function record(base: string): Promise<JsonObject> {
     updates[`${each.resource} ${each.name}`] = refusal(answer, `${each.resource} ${each.name}`);
   }
   const tables: JsonObject = {};
+  const discovery: JsonObject = {};
+  for (const path of discoveryPaths) {
+    const { status, body } = await call(base, 'GET', path);
+    if (status !== 200) problems.push(`${path}: ${status}`);
+    discovery[path] = body;
+  }
   for (const [index, each] of tableCases.entries()) {
     const name =
       (each.body.metadata as JsonObject).name === 'x' ? `t${index}` : String((each.body.metadata as JsonObject).name);
     const made = await call(base, 'POST', urlOf(each), renamed(each.body, name));
     if (made.status !== 201) problems.push(`table ${each.resource} ${each.name}: ${JSON.stringify(made.body)}`);
+    if (each.name === 'terminating') await call(base, 'DELETE', `${urlOf(each)}/${name}`);
     for (const [subresource, change] of Object.entries(each.then ?? {})) {
       const path = `${urlOf(each)}/${name}${subresource ? `/${subresource}` : ''}`;
       const changed = await call(base, 'PATCH', path, change, 'application/merge-patch+json');
@@ -173,10 +196,13 @@ async function record(base: string): Promise<JsonObject> {
     tables[`${each.resource} ${each.name}`] = {
       columns: ((body.columnDefinitions ?? []) as JsonObject[]).map(({ description, ...rest }) => rest),
       cells: row?.cells ?? null,
-      object: object.body,
+      ...(row?.conditions ? { conditions: row.conditions } : {}),
+      object: withoutManagers(object.body),
     };
+    // Quotas, limits and webhooks would have a say in what follows.
+    await call(base, 'DELETE', `${urlOf(each)}/${name}?gracePeriodSeconds=0`);
   }
-  return { accepted, refusedCreates: creates, refusedUpdates: updates, tables };
+  return { discovery, accepted, refusedCreates: creates, refusedUpdates: updates, tables };
 }
 
 try {

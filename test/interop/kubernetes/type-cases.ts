@@ -753,7 +753,6 @@ export const refusedCreates: readonly CreateCase[] = [
     'certificates.k8s.io/v1/certificatesigningrequests',
     object({ request: 'YQ==', signerName: 'x', usages: ['X'], expirationSeconds: 5 }),
   ),
-  refused('empty', 'apiextensions.k8s.io/v1/customresourcedefinitions', object({})),
   refused('name', 'apiextensions.k8s.io/v1/customresourcedefinitions', object(crdSpec)),
   refused('two storage versions', 'apiextensions.k8s.io/v1/customresourcedefinitions', {
     metadata: { name: 'widgets.example.com' },

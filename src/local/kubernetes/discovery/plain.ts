@@ -31,10 +31,20 @@ export function apiGroup(table: TypeTable, name: string): object | undefined {
   return group && { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) };
 }
 
+/** Types that a real server of this version keeps in an older version than it serves; clients see it in the hash. */
+const keptIn: Readonly<Record<string, string>> = {
+  'apiextensions.k8s.io/customresourcedefinitions': 'v1beta1',
+  'storage.k8s.io/volumeattributesclasses': 'v1beta1',
+};
+
 /** Tells clients whether two resources are kept in the same form. */
 function storageVersionHash({ storage, storageVersion, kind }: ResourceType): string {
   const group = storage.slice(0, storage.lastIndexOf('/'));
-  return createHash('sha256').update(`${group}/${storageVersion}/${kind}`).digest().subarray(0, 8).toString('base64');
+  return createHash('sha256')
+    .update(`${group}/${keptIn[storage] ?? storageVersion}/${kind}`)
+    .digest()
+    .subarray(0, 8)
+    .toString('base64');
 }
 
 const isKept = ({ verbs }: ResourceType): boolean => verbs.includes('watch');
@@ -71,7 +81,8 @@ export function apiResourceList(table: TypeTable, group: string, version: string
   return (
     found && {
       kind: 'APIResourceList',
-      ...(group || found.types.length > 0 ? { apiVersion: 'v1' } : {}),
+      // Core leaves it out.
+      ...(group ? { apiVersion: 'v1' } : {}),
       groupVersion: groupVersion(group, version),
       resources: found.types.flatMap(describeResource),
     }

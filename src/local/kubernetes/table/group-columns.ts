@@ -407,11 +407,7 @@ export const groupColumns: Readonly<Record<string, readonly Column[]>> = {
     column('Modes', (object) => (specOf<DriverSpec>(object).volumeLifecycleModes ?? []).join(',') || none),
     ageColumn,
   ],
-  'storage.k8s.io/csistoragecapacities': [
-    nameColumn,
-    column('StorageClassName', ({ storageClassName }) => String(storageClassName ?? '')),
-    column('Capacity', ({ capacity }) => String(capacity ?? unset)),
-  ],
+  'storage.k8s.io/csistoragecapacities': plainColumns,
   'admissionregistration.k8s.io/mutatingwebhookconfigurations': webhookColumns,
   'admissionregistration.k8s.io/validatingwebhookconfigurations': webhookColumns,
   'admissionregistration.k8s.io/validatingadmissionpolicies': [
