@@ -15,12 +15,14 @@ import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } 
 import { type RunningControllers, startControllers } from './controllers/start.ts';
 import type { ControllersConfig } from './controllers/table.ts';
 import { withDefinitions } from './crd/hooks.ts';
+import { discoveryAnswer } from './discovery/paths.ts';
 import { accessActions } from './http/access-actions.ts';
 import { createHandler } from './http/handler.ts';
 import { listenTls } from './http/listener.ts';
-import type { Extensions } from './http/routes.ts';
+import type { Extensions, PathHandler } from './http/routes.ts';
 import { serverPaths } from './http/server-paths.ts';
 import { openObjects } from './objects/open.ts';
+import { toTable } from './table/to-table.ts';
 
 export interface KubernetesConfig {
   readonly logger: Logger;
@@ -58,6 +60,9 @@ export interface RunningKubernetes extends Running {
   /** Gives a cluster a port of its own, for clients that send no server name. Resolves to its URL. */
   ownPort(cluster: HostedCluster, port?: number): Promise<string>;
 }
+
+const discoveryPaths: PathHandler = ({ cluster, ...request }) =>
+  discoveryAnswer({ table: cluster.types, url: cluster.url, ...request });
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put'];
 
@@ -101,7 +106,13 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         ));
       const extensions: Extensions = {
         ...config.extensions,
-        paths: [serverPaths({ metrics, readiness }), issuerDiscovery, ...(config.extensions?.paths ?? [])],
+        table: toTable,
+        paths: [
+          serverPaths({ metrics, readiness }),
+          issuerDiscovery,
+          discoveryPaths,
+          ...(config.extensions?.paths ?? []),
+        ],
         actions: new Map([...accessActions, ...(config.extensions?.actions ?? [])]),
         ...(audit ? { audit } : {}),
       };

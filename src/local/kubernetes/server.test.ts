@@ -490,5 +490,18 @@ test('kubectl', { skip: hasKubectl ? false : 'kubectl is not on the PATH' }, asy
     return stdout.trim();
   };
   assert.equal(await kubectl('get', '--raw', '/healthz'), 'ok');
-  assert.match(await kubectl('get', '--raw', '/api/v1/namespaces/default'), /"kind":\s?"Namespace"/);
+  assert.match(await kubectl('get', 'namespaces'), /^NAME +STATUS +AGE\ndefault +Active/);
+  // Typed commands send protobuf.
+  assert.equal(await kubectl('create', 'configmap', 'x', '--from-literal=a=b'), 'configmap/x created');
+  assert.equal(await kubectl('get', 'cm', 'x', '-o', 'jsonpath={.data}'), '{"a":"b"}');
+  assert.equal(await kubectl('label', 'cm', 'x', 'team=red'), 'configmap/x labeled');
+  assert.match(await kubectl('get', 'cm', '-l', 'team=red'), /^NAME +DATA +AGE\nx +1/);
+  assert.equal(await kubectl('create', 'deployment', 'web', '--image=nginx'), 'deployment.apps/web created');
+  assert.equal(await kubectl('scale', 'deploy/web', '--replicas=3'), 'deployment.apps/web scaled');
+  assert.equal(await kubectl('auth', 'can-i', 'create', 'pods'), 'yes');
+  assert.equal(await kubectl('create', 'serviceaccount', 'robot'), 'serviceaccount/robot created');
+  assert.match(await kubectl('create', 'token', 'robot'), /^[\w-]+\.[\w-]+\.[\w-]+$/);
+  assert.match(await kubectl('api-resources'), /configmaps +cm +v1 +true +ConfigMap/);
+  assert.match(await kubectl('api-resources'), /deployments +deploy +apps\/v1/);
+  assert.match(await kubectl('delete', 'cm', 'x'), /configmap "x" deleted/);
 });

@@ -2,10 +2,17 @@
 import { reviews } from '../access/reviews.ts';
 import { requestToken } from '../access/token-request.ts';
 import { trackUpdate } from '../apply/track-update.ts';
+import type { JsonObject, KubeObject } from '../object.ts';
 import { timestamp } from '../registry/timestamp.ts';
 import { trackedType } from '../registry/tracked-type.ts';
 import { badRequest } from '../status.ts';
 import type { ActionHandler } from './routes.ts';
+
+/** A life that is not asked for is written as null in this type. */
+function withoutNull(object: KubeObject): KubeObject {
+  const spec = Object.entries((object.spec ?? {}) as JsonObject).filter(([, value]) => value !== null);
+  return { ...object, spec: Object.fromEntries(spec) };
+}
 
 export const accessActions: ReadonlyMap<string, ActionHandler> = new Map<string, ActionHandler>([
   ...[...reviews].map(([key, review]): [string, ActionHandler] => [
@@ -28,7 +35,7 @@ export const accessActions: ReadonlyMap<string, ActionHandler> = new Map<string,
     async ({ cluster, namespace, name, object }) => {
       if (!object) throw badRequest('a token request needs a body');
       const now = timestamp(cluster.now());
-      const body = await requestToken(cluster.access, cluster.objects, { namespace, name }, object, now);
+      const body = await requestToken(cluster.access, cluster.objects, { namespace, name }, withoutNull(object), now);
       return { status: 201, body };
     },
   ],

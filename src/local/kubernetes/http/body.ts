@@ -7,8 +7,9 @@ import { badRequest, invalid, StatusError, unsupportedMediaType } from '../statu
 import type { ResourceType } from '../types/resource-type.ts';
 import { JsonTextError, type ParsedJson, parseJson } from './json-text.ts';
 import { objectTypes } from './negotiate.ts';
+import { decodeProtobuf, ProtobufError } from './protobuf/decode.ts';
 
-export type BodyFormat = 'json' | 'yaml';
+export type BodyFormat = 'json' | 'yaml' | 'protobuf';
 
 /** 3 MiB, as the server has it. */
 export const bodyLimit = 3 * 1024 * 1024;
@@ -21,7 +22,20 @@ export function bodyFormat(contentType: string | undefined): BodyFormat {
   const media = mediaOf(contentType);
   if (contentType === undefined || media === 'application/json') return 'json';
   if (media === 'application/yaml' || media === 'application/x-yaml') return 'yaml';
+  if (media === 'application/vnd.kubernetes.protobuf') return 'protobuf';
   throw unsupportedMediaType(objectTypes);
+}
+
+/** Reads a body of any format. Throws JsonTextError, YamlTextError or ProtobufError. */
+export function parseBody(bytes: Buffer, format: BodyFormat): ParsedJson {
+  if (format === 'protobuf') return { value: decodeProtobuf(bytes), duplicates: [] };
+  return format === 'yaml' ? parseYaml(bytes.toString()) : parseJson(bytes.toString());
+}
+
+/** What is wrong with a body that cannot be read; undefined for other errors. */
+export function bodyProblem(error: unknown): string | undefined {
+  if (error instanceof YamlTextError || error instanceof ProtobufError) return error.message;
+  return error instanceof JsonTextError ? `couldn't get version/kind; json parse error: ${error.message}` : undefined;
 }
 
 export class YamlTextError extends Error {
@@ -96,15 +110,16 @@ export function readObjectBody(
   kind: { readonly group: string; readonly version: string; readonly kind: string },
   custom: boolean,
 ): { readonly body: JsonObject; readonly duplicates: readonly string[] } {
+  // Custom resources have no numbers for their fields.
+  if (custom && format === 'protobuf') throw unsupportedMediaType(['application/json', 'application/yaml']);
   const unrecognized = (why: string): StatusError =>
     badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${shown(bytes)})`);
   let parsed: ParsedJson;
   try {
-    parsed = format === 'yaml' ? parseYaml(bytes.toString()) : parseJson(bytes.toString());
+    parsed = parseBody(bytes, format);
   } catch (error) {
-    if (error instanceof YamlTextError) throw unrecognized(error.message);
-    if (error instanceof JsonTextError)
-      throw unrecognized(`couldn't get version/kind; json parse error: ${error.message}`);
+    const problem = bodyProblem(error);
+    if (problem !== undefined) throw unrecognized(problem);
     throw error;
   }
   const { value, duplicates } = parsed;

@@ -4,8 +4,7 @@ import { isObject } from '../patch/json-tree.ts';
 import type { DeleteOptions, ListQuery, WatchQuery } from '../registry/registry.ts';
 import { badRequest, type FieldError, invalid } from '../status.ts';
 import type { BodyFormat } from './body.ts';
-import { parseYaml, YamlTextError } from './body.ts';
-import { JsonTextError, parseJson } from './json-text.ts';
+import { bodyProblem, parseBody } from './body.ts';
 import { isTrue } from './request-info.ts';
 
 const integerForm = /^[+-]?\d+$/;
@@ -208,10 +207,10 @@ interface BodyOptions {
 function optionsInBody(bytes: Buffer, format: BodyFormat): BodyOptions {
   let value: unknown;
   try {
-    value = (format === 'yaml' ? parseYaml(bytes.toString()) : parseJson(bytes.toString())).value;
+    ({ value } = parseBody(bytes, format));
   } catch (error) {
-    if (!(error instanceof YamlTextError) && !(error instanceof JsonTextError)) throw error;
-    throw badRequest(`couldn't get version/kind; json parse error: ${error.message}`);
+    const problem = bodyProblem(error);
+    throw problem === undefined ? error : badRequest(problem);
   }
   const read = isObject(value) ? value : {};
   if (read.kind !== undefined && read.kind !== '' && read.kind !== 'DeleteOptions') {

@@ -355,6 +355,11 @@ function negotiateOr(exchange: Exchange): Form {
 /** Sends what an extension answered. */
 export function sendAnswer(sending: Sending, answer: Answer, form: Form): void {
   const { status, body, contentType, headers } = answer;
+  if (status === 304) {
+    // Caches take its headers for those of what they keep, so it says nothing of a content.
+    sending.exchange.answer(status, { 'audit-id': sending.auditId, ...headers }, undefined);
+    return;
+  }
   if (typeof body === 'string' || Buffer.isBuffer(body)) {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     sendBytes(sending, status, bytes, contentType ?? 'text/plain; charset=utf-8', headers);
