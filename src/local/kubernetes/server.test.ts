@@ -6,18 +6,23 @@ import { connect } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { issueClientCertificate } from '../../pki/authority.ts';
 import { keyPem } from '../../pki/keys.ts';
-import { type Client, clientOf, clientOver, portOf, startServer } from './http/testing/server.ts';
+import { type Client, clientOf, clientOver, portOf, startServer as startWhole } from './http/testing/server.ts';
 import { kubeconfigOf } from './kubeconfig.ts';
+import type { KubernetesConfig, RunningKubernetes } from './main.ts';
 import type { KubeObject } from './object.ts';
 import type { Status } from './status.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const merge = { 'content-type': 'application/merge-patch+json' };
+
+/** Without controllers, which would put objects of their own beside those of the test. */
+const startServer = (t: TestContext, config: Partial<KubernetesConfig> = {}): Promise<RunningKubernetes> =>
+  startWhole(t, { controllers: false, ...config });
 
 const configMap = (name: string, more: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}) => ({
   apiVersion: 'v1',
