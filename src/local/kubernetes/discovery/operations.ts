@@ -2,7 +2,7 @@
 import type { ResourceType, Verb } from '../types/resource-type.ts';
 import { type ServedKind, subresourcesOf } from './subresources.ts';
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface Parameter {
   readonly name: string;

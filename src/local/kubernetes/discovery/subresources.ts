@@ -7,7 +7,7 @@ export interface ServedKind {
   readonly kind: string;
 }
 
-export interface ServedSubresource {
+interface ServedSubresource {
   readonly name: string;
   readonly verbs: readonly Verb[];
   /** Of the type's own kind, or of another that the subresource takes or gives. */

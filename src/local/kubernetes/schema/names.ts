@@ -14,26 +14,20 @@ const longerThan = (value: string, length: number): boolean =>
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const subdomain = `${label}(\\.${label})*`;
-const underscoreLabel = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
-const underscoreSubdomain = `${underscoreLabel}(\\.${underscoreLabel})*`;
 const dns1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const labelForm = `(${qualified})?`;
 const wildcard = `\\*\\.${subdomain}`;
-const identifier = '[A-Za-z_][A-Za-z0-9_]*';
 const percent = '[0-9]+%';
 const header = '[-A-Za-z0-9]+';
-const environment = '[-._a-zA-Z][-._a-zA-Z0-9]*';
 const configKey = '[-._a-zA-Z0-9]+';
 
 const labelRegex = whole(label);
 const subdomainRegex = whole(subdomain);
-const underscoreSubdomainRegex = whole(underscoreSubdomain);
 const dns1035Regex = whole(dns1035);
 const qualifiedRegex = whole(qualified);
 const labelValueRegex = whole(labelForm);
 const wildcardRegex = whole(wildcard);
-const identifierRegex = whole(identifier);
 const percentRegex = whole(percent);
 const headerRegex = whole(header);
 const configKeyRegex = whole(configKey);
@@ -68,20 +62,6 @@ export function dns1123Subdomain(value: string): string[] {
       byRegex(
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
         subdomain,
-        'example.com',
-      ),
-    );
-  }
-  return found;
-}
-
-export function dns1123SubdomainWithUnderscore(value: string): string[] {
-  const found = limited(value, 253);
-  if (!underscoreSubdomainRegex.test(value)) {
-    found.push(
-      byRegex(
-        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character",
-        underscoreSubdomain,
         'example.com',
       ),
     );
@@ -154,19 +134,6 @@ export function labelValue(value: string): string[] {
   return found;
 }
 
-export const cIdentifier = (value: string): string[] =>
-  identifierRegex.test(value)
-    ? []
-    : [
-        byRegex(
-          "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
-          identifier,
-          'my_name',
-          'MY_NAME',
-          'MyName',
-        ),
-      ];
-
 export const inRange = (value: number, least: number, most: number): string[] =>
   value >= least && value <= most ? [] : [`must be between ${least} and ${most}, inclusive`];
 
@@ -201,22 +168,6 @@ export function environmentName(value: string): string[] {
   return /^[\x20-\x3c\x3e-\x7e]+$/.test(value)
     ? []
     : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
-}
-
-/** The stricter form of names of environment variables, where prefixes are concerned. */
-export function strictEnvironmentName(value: string): string[] {
-  const found = whole(environment).test(value)
-    ? []
-    : [
-        byRegex(
-          "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit",
-          environment,
-          'my.env-name',
-          'MY_ENV.NAME',
-          'MyEnvName1',
-        ),
-      ];
-  return [...found, ...aboveFolder(value)];
 }
 
 function aboveFolder(value: string): string[] {

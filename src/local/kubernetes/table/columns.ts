@@ -4,7 +4,7 @@ import type { LabelSelector } from '../types/pod/pod-spec.ts';
 import type { Column } from '../types/resource-type.ts';
 import { since } from './age.ts';
 
-export type Cell = Column['cell'];
+type Cell = Column['cell'];
 
 export const column = (name: string, cell: Cell, more: Partial<Omit<Column, 'name' | 'cell'>> = {}): Column => ({
   name,

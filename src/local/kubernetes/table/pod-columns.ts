@@ -154,7 +154,7 @@ export const podColumns: readonly Column[] = [
   wide('Readiness Gates', readinessGates),
 ];
 
-export interface RowCondition {
+interface RowCondition {
   readonly type: 'Completed';
   readonly status: 'True';
   readonly reason: string;

@@ -8,7 +8,7 @@ import type { LabelSelector } from './pod/pod-spec.ts';
 const setOperators = ['In', 'NotIn'];
 const existenceOperators = ['Exists', 'DoesNotExist'];
 
-export function validateRequirement(
+function validateRequirement(
   { key, operator, values = [] }: { key: string; operator: string; values?: string[] },
   field: string,
 ): FieldError[] {

@@ -12,7 +12,7 @@ export function emptyStatus({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' 
 }
 
 /** On create: what the client says of the status is not kept. */
-export function clearStatus(object: KubeObject): void {
+function clearStatus(object: KubeObject): void {
   object.status = emptyStatus(object);
 }
 
@@ -23,7 +23,7 @@ export function keepStatus(object: KubeObject, old: KubeObject): void {
 }
 
 /** The user's part of the metadata, which a change of the status alone leaves as it was. */
-export function keepLabels(object: KubeObject, old: KubeObject): void {
+function keepLabels(object: KubeObject, old: KubeObject): void {
   if (old.metadata.labels) object.metadata.labels = old.metadata.labels;
   else delete object.metadata.labels;
 }

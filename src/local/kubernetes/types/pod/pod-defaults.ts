@@ -14,7 +14,7 @@ function isLatest(image: string): boolean {
 const pullPolicy = (image: string): string => (isLatest(image) ? 'Always' : 'IfNotPresent');
 
 /** Quantities of resources are kept to the thousandth. */
-export function roundResources(resources: Resources | undefined): void {
+function roundResources(resources: Resources | undefined): void {
   for (const [name, text] of Object.entries(resources ?? {})) {
     const quantity = parseQuantity(text);
     if (quantity.nanos % 1_000_000n === 0n) continue;

@@ -25,7 +25,7 @@ export interface Probe extends Handler {
   terminationGracePeriodSeconds?: number;
 }
 
-export interface FieldRef {
+interface FieldRef {
   apiVersion?: string;
   fieldPath: string;
 }

@@ -62,7 +62,7 @@ const environmentFields = [
 ];
 const subscripted = /^metadata\.(labels|annotations)\['(.*)'\]$/;
 
-export function validateFieldRef(
+function validateFieldRef(
   { apiVersion, fieldPath }: { apiVersion?: string; fieldPath: string },
   field: string,
 ): FieldError[] {

@@ -29,7 +29,7 @@ function validateSecurity(spec: PodSpec, field: string): FieldError[] {
 }
 
 /** The checks of a spec, in a pod or in a template. */
-export function validatePodSpec(spec: PodSpec, field: string): FieldError[] {
+function validatePodSpec(spec: PodSpec, field: string): FieldError[] {
   const { names, errors } = validateVolumes(spec.volumes ?? [], `${field}.volumes`);
   const found = [...errors, ...validateContainers(spec, names, field)];
   const policy = spec.restartPolicy ?? '';

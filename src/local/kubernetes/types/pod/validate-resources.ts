@@ -40,7 +40,7 @@ const integerResources = new Set([
 
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
-export const isExtendedResource = (name: string): boolean => !isNative(name) && !name.startsWith('requests.');
+const isExtendedResource = (name: string): boolean => !isNative(name) && !name.startsWith('requests.');
 
 export function validateResourceName(name: string, field: string): FieldError[] {
   const found = invalidBy(field, name, qualifiedName(name));
