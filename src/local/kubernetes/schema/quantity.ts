@@ -31,8 +31,28 @@ function suffixOf(suffix: string): { format: Format; binary: number; decimal: nu
   return { format: 'exponent', binary: 0, decimal: value };
 }
 
+/** Few texts are in use, so what was made of them is remembered; beyond this many, all is forgotten. */
+const keptTexts = 4096;
+const longestKept = 32;
+
+function remembering<Result>(work: (text: string) => Result): (text: string) => Result {
+  const known = new Map<string, Result>();
+  return (text) => {
+    let result = known.get(text);
+    if (result !== undefined) return result;
+    result = work(text);
+    if (text.length <= longestKept) {
+      if (known.size >= keptTexts) known.clear();
+      known.set(text, result);
+    }
+    return result;
+  };
+}
+
 /** Reads a quantity; throws QuantityError. */
-export function parseQuantity(text: string): Quantity {
+export const parseQuantity: (text: string) => Quantity = remembering(read);
+
+function read(text: string): Quantity {
   const [, sign, whole = '', fraction = '', suffix = ''] = form.exec(text) ?? [];
   if (sign === undefined || text === '') {
     throw new QuantityError(
@@ -81,20 +101,8 @@ export function formatQuantity({ nanos, format }: Quantity): string {
   return `${mantissa}${binarySuffixes[step]}`;
 }
 
-const canonical = new Map<string, string>();
-const keptTexts = 4096;
-
-/** The canonical form of a quantity written in any way; throws QuantityError. Few texts are in use, so they are remembered. */
-export function canonicalQuantity(text: string): string {
-  const known = canonical.get(text);
-  if (known !== undefined) return known;
-  const result = formatQuantity(parseQuantity(text));
-  if (text.length <= 32) {
-    if (canonical.size >= keptTexts) canonical.clear();
-    canonical.set(text, result);
-  }
-  return result;
-}
+/** The canonical form of a quantity written in any way; throws QuantityError. */
+export const canonicalQuantity: (text: string) => string = remembering((text) => formatQuantity(read(text)));
 
 /** Below zero, zero or above as `one` is less than, equal to or more than `other`. */
 export const compareQuantities = (one: Quantity, other: Quantity): number =>
