@@ -16,6 +16,11 @@ const commands: readonly LazyCommand[] = [
     summary: 'certificates for local use and between services',
     load: async () => (await import('./pki.ts')).pki,
   },
+  {
+    name: 'local',
+    summary: 'parts of the embedded world, each by itself',
+    load: async () => (await import('./local.ts')).local,
+  },
 ];
 
 /** Runs the command line and sets the exit code: 0, 1 when the command failed, 2 when it was not understood. */

@@ -81,6 +81,9 @@ export interface Clusters {
 
 const nameForm = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
+/** Whether a cluster can have this name: a DNS label. */
+export const isClusterName = (name: string): boolean => nameForm.test(name);
+
 const builtinGroups = new Set(builtinTypes().map((type) => type.group));
 
 export function createClusters(options: ClustersOptions): Clusters {
@@ -178,7 +181,7 @@ export function createClusters(options: ClustersOptions): Clusters {
   function create(name: string): HostedCluster {
     const known = clusters.get(name);
     if (known) return known;
-    if (!nameForm.test(name)) throw new TypeError(`"${name}" cannot name a cluster: it must be a DNS label`);
+    if (!isClusterName(name)) throw new TypeError(`"${name}" cannot name a cluster: it must be a DNS label`);
     const cluster = open(name);
     clusters.set(name, cluster);
     return cluster;

@@ -1,0 +1,28 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { LocalKubernetesOptions } from './local-kubernetes.ts';
+import { required } from './required.ts';
+
+/** `aro local`: parts of the embedded world, each by itself. */
+export function local(command: Command): void {
+  const kubernetes = command
+    .command('kubernetes')
+    .description('API servers for many clusters on one port, until Ctrl-C; what they hold is kept');
+  required(kubernetes, '--data-dir <directory>', 'where objects, keys and the kubeconfigs are kept');
+  kubernetes
+    .option('--clusters <count>', 'how many clusters: cluster-1, cluster-2 …', wholeNumber(0, 100_000))
+    .option('--cluster <name...>', 'clusters by name; one called cluster-1 when neither is given')
+    .option('--port <port>', 'the port; the one used before with this data, or a free one', wholeNumber(0, 65_535))
+    .option('--host-suffix <suffix>', 'clusters answer to <name>.<suffix>', 'kubernetes.localhost')
+    .action(async (options: LocalKubernetesOptions) =>
+      // Loaded when it runs: reading help needs no server.
+      (await import('./local-kubernetes.ts')).localKubernetes(options),
+    );
+}
+
+function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
