@@ -12,6 +12,8 @@ import { createAuditLog } from './access/audit.ts';
 import { issuerDiscovery } from './access/issuer-discovery.ts';
 import { createWebhookCaller, type ServiceResolver } from './admission/webhook-call.ts';
 import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } from './clusters.ts';
+import { podActions } from './controllers/pod-actions.ts';
+import { withServiceAddresses } from './controllers/service-addresses.ts';
 import { type RunningControllers, startControllers } from './controllers/start.ts';
 import type { ControllersConfig } from './controllers/table.ts';
 import { withDefinitions } from './crd/hooks.ts';
@@ -113,7 +115,7 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
           discoveryPaths,
           ...(config.extensions?.paths ?? []),
         ],
-        actions: new Map([...accessActions, ...(config.extensions?.actions ?? [])]),
+        actions: new Map([...accessActions, ...podActions, ...(config.extensions?.actions ?? [])]),
         ...(audit ? { audit } : {}),
       };
       const settings = config.controllers ?? {};
@@ -132,7 +134,7 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         suffix: config.suffix ?? 'kubernetes.localhost',
         hostKey,
         address: () => bound,
-        hooks: withDefinitions(controllers ? controllers.hooks(config.hooks) : config.hooks),
+        hooks: withDefinitions(withServiceAddresses(controllers ? controllers.hooks(config.hooks) : config.hooks)),
         webhooks,
         ...(config.now ? { now: config.now } : {}),
       });

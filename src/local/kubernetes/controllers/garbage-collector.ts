@@ -90,7 +90,7 @@ async function judge(hands: Hands, entry: Entry, object: KubeObject, reference: 
   const type = typeOfReference(cluster.types, reference);
   if (!type) return { reference, standing: 'unknown' };
   if (type.namespaced && !entry.namespace) {
-    await refuse(hands, object, reference, `; namespaced owner of a cluster-scoped object`);
+    await refuse(hands, object, reference, ` does not exist in namespace ""`);
     return { reference, standing: 'unknown' };
   }
   const owner = cluster.objects.get(type.storage, type.namespaced ? entry.namespace : '', reference.name);
