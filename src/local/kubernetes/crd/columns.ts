@@ -1,30 +1,9 @@
 // The columns that kubectl shows of custom resources.
 import type { KubeObject } from '../object.ts';
+import { humanDuration } from '../table/age.ts';
 import type { Column } from '../types/resource-type.ts';
 import type { PrinterColumn } from './definition.ts';
 import { JsonPathError, jsonPath } from './json-path.ts';
-
-/** How long something has been there, as kubectl says it: `45s`, `5m10s`, `3h`, `2d5h`, `400d`. */
-export function humanDuration(milliseconds: number): string {
-  const seconds = Math.trunc(milliseconds / 1000);
-  if (seconds < -1) return '<invalid>';
-  if (seconds < 0) return '0s';
-  const both = (large: number, one: string, small: number, other: string): string =>
-    small === 0 ? `${large}${one}` : `${large}${one}${small}${other}`;
-  const minutes = Math.trunc(seconds / 60);
-  const hours = Math.trunc(minutes / 60);
-  const days = Math.trunc(hours / 24);
-  const years = Math.trunc(days / 365);
-  if (seconds < 120) return `${seconds}s`;
-  if (minutes < 10) return both(minutes, 'm', seconds % 60, 's');
-  if (minutes < 180) return `${minutes}m`;
-  if (hours < 8) return both(hours, 'h', minutes % 60, 'm');
-  if (hours < 48) return `${hours}h`;
-  if (hours < 192) return both(days, 'd', hours % 24, 'h');
-  if (days < 730) return `${days}d`;
-  if (years < 8) return both(years, 'y', days % 365, 'd');
-  return `${years}y`;
-}
 
 /** A value as text, in the manner of the server's templates. */
 function textOf(value: unknown): string {
@@ -58,7 +37,7 @@ function column({ name, type, format, description, priority = 0, jsonPath: path 
     name,
     type: type as Column['type'],
     ...(format ? { format } : {}),
-    ...(description ? { description } : {}),
+    description: description || `Custom resource definition column (in JSONPath format): ${path}`,
     priority,
     cell(object: KubeObject, now: number) {
       const [value] = find(object);
@@ -85,10 +64,15 @@ const nameColumn: Column = {
   cell: ({ metadata }) => metadata.name ?? '',
 };
 
-const age: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+const age: Column = {
+  name: 'Age',
+  type: 'date',
+  priority: 0,
+  cell: ({ metadata }, now) => cellOf('date', metadata.creationTimestamp, now),
+};
 
 /** The name, then the columns that the definition asks for; the age where it asks for none. */
 export const columnsOf = (printed: readonly PrinterColumn[] | undefined): Column[] => [
   nameColumn,
-  ...(printed && printed.length > 0 ? printed : [age]).map(column),
+  ...(printed && printed.length > 0 ? printed.map(column) : [age]),
 ];

@@ -83,7 +83,11 @@ export function shapedList(shaping: Shaping, type: ResourceType, list: ObjectLis
   const { shape, version } = shaping.form;
   const metadata = {
     resourceVersion: String(list.revision),
-    ...(list.continue === undefined ? (type.custom ? { continue: '' } : {}) : { continue: list.continue }),
+    ...(list.continue === undefined
+      ? type.custom && shape === 'object'
+        ? { continue: '' }
+        : {}
+      : { continue: list.continue }),
     ...(list.remaining === undefined ? {} : { remainingItemCount: list.remaining }),
   };
   if (shape === 'Table') {

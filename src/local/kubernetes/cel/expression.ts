@@ -1,0 +1,86 @@
+// Expressions in CEL: compiled once, evaluated often. The parser is a library's; checks, functions and costs are Kubernetes'.
+import { Environment, ParseError } from '@marcbachmann/cel-js';
+import { type Budget, createBudget } from './budget.ts';
+import { compile } from './compile.ts';
+import { kubernetesFunctions } from './functions.ts';
+import type { Functions } from './overloads.ts';
+import { at } from './places.ts';
+import { CheckError, type Compiled } from './program.ts';
+import type { CelType } from './types.ts';
+import type { CelValue } from './values.ts';
+
+export interface ExpressionEnvironment {
+  /** The variables there are, with their types. */
+  readonly variables: Readonly<Record<string, CelType>>;
+  /** Left out: those of Kubernetes. */
+  readonly functions?: Functions;
+}
+
+export interface Program {
+  readonly source: string;
+  /** The type of what it gives. */
+  readonly type: CelType;
+  /** Which variables it names. */
+  readonly uses: ReadonlySet<string>;
+  readonly compiled: Compiled;
+}
+
+/** An expression that cannot be compiled. The message is the compiler's, with the place. */
+export class CompileError extends Error {}
+
+/** Longer ones than anybody writes are refused before they are read. */
+const longestExpression = 32 * 1024;
+
+const parser = new Environment({
+  unlistedVariablesAreDyn: true,
+  enableOptionalTypes: true,
+  homogeneousAggregateLiterals: false,
+  limits: { maxAstNodes: 20_000, maxDepth: 200, maxListElements: 2000, maxMapEntries: 1000, maxCallArguments: 64 },
+});
+
+const startOfExpression =
+  "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+
+function syntaxError(source: string, error: ParseError): CompileError {
+  const offset = error.range?.start ?? 0;
+  const text = /Unexpected token: EOF/.test(error.message)
+    ? `mismatched input '<EOF>' expecting ${startOfExpression}`
+    : (error.message.split('\n', 1)[0] ?? '');
+  return new CompileError(at(source, Math.min(offset, source.length), `Syntax error: ${text}`));
+}
+
+/** Compiles an expression. Throws CompileError. */
+export function compileExpression(source: string, environment: ExpressionEnvironment): Program {
+  if (source.length > longestExpression) {
+    throw new CompileError(
+      `ERROR: <input>:-1:0: expression code point size exceeds limit: size: ${source.length}, limit ${longestExpression}`,
+    );
+  }
+  const used = new Set<string>();
+  try {
+    const { ast } = parser.parse(source);
+    const compiled = compile(ast, {
+      functions: environment.functions ?? kubernetesFunctions,
+      variables: new Map(Object.entries(environment.variables)),
+      used,
+      source,
+    });
+    return { source, type: compiled.type, uses: used, compiled };
+  } catch (error) {
+    if (error instanceof CheckError) throw new CompileError(at(source, error.offset, error.message));
+    if (error instanceof ParseError) throw syntaxError(source, error);
+    throw error;
+  }
+}
+
+/**
+ * Evaluates a program. Throws CelError when it cannot go on, CostError (one of them) when it costs more than the budget, which is
+ * that of one expression unless given.
+ */
+export function evaluate(
+  program: Program,
+  variables: Readonly<Record<string, CelValue>>,
+  budget: Budget = createBudget(),
+): CelValue {
+  return program.compiled.run({ values: new Map(Object.entries(variables)), budget });
+}

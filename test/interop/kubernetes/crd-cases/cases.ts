@@ -1,0 +1,7 @@
+// All cases of custom resources, in the order they are recorded.
+import type { Case } from './case.ts';
+import { resourceCases } from './custom-resources.ts';
+import { definitionCases } from './definitions.ts';
+import { ruleCases } from './rules.ts';
+
+export const cases: readonly Case[] = [...definitionCases, ...resourceCases, ...ruleCases];
