@@ -1,5 +1,4 @@
 // Values of CEL expressions. What comes from JSON is read when it is asked for.
-import { type CelType, typeText } from './types.ts';
 
 /** An expression that cannot go on. */
 export class CelError extends Error {}
@@ -159,12 +158,18 @@ export function kindOf(value: CelValue): string {
   return (value as Mapping).objectType === undefined ? 'map' : 'object';
 }
 
+const longNames: Readonly<Record<string, string>> = {
+  null: 'null_type',
+  optional: 'optional_type',
+  timestamp: 'google.protobuf.Timestamp',
+  duration: 'google.protobuf.Duration',
+};
+
 /** The name that `type(value)` has. */
 export function typeNameOf(value: CelValue): string {
   const kind = kindOf(value);
   if (kind === 'object') return (value as Mapping).objectType ?? 'map';
-  const scalar = { kind } as CelType;
-  return kind === 'null' ? 'null_type' : kind === 'optional' ? 'optional_type' : typeText(scalar);
+  return longNames[kind] ?? kind;
 }
 
 const numeric = (value: CelValue): bigint | number | undefined => {
