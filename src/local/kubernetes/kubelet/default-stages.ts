@@ -69,6 +69,13 @@ export const defaultStages: readonly Stage[] = [
       ],
     },
   },
+  // Nothing follows for this one: the first match counts.
+  {
+    name: 'image-pull-waits',
+    match: { at: ['image-pull-backoff'], outcome: 'image-pull-error' },
+    delay: { ms: 0 },
+    next: {},
+  },
   {
     name: 'start',
     match: { at: ['creating', 'image-pull-error', 'image-pull-backoff'] },
@@ -122,7 +129,7 @@ export const defaultStages: readonly Stage[] = [
     delay: soon,
     next: { outcome: 'completed' },
   },
-  // Nothing follows for these: the first match counts.
+  // Nor for this one.
   { name: 'never-ready', match: { at: ['running'], outcome: 'never-ready' }, delay: { ms: 0 }, next: {} },
   { name: 'ready', match: { at: ['running'] }, delay: { ms: 0, jitterMs: 500 }, next: { outcome: 'ready' } },
   { name: 'readiness-gates', match: { at: ['gates'] }, delay: { ms: 0 }, next: { outcome: 'gates' } },

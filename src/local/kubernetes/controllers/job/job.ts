@@ -189,10 +189,10 @@ async function manage(hands: Hands, job: Job, status: JobStatus, own: readonly P
       if (!taken.has(index)) indexes.push(index);
     }
   } else for (let more = active.length; more < wanted; more += 1) indexes.push(undefined);
-  for (const index of indexes) {
-    const made = await hands.create(pods, job.metadata.namespace ?? '', podOf(job, index));
-    await hands.event(job, 'Normal', 'SuccessfulCreate', `Created pod: ${made.metadata.name}`);
-  }
+  const { namespace = '' } = job.metadata;
+  const made = await Promise.all(indexes.map((index) => hands.create(pods, namespace, podOf(job, index))));
+  for (const { metadata } of made)
+    await hands.event(job, 'Normal', 'SuccessfulCreate', `Created pod: ${metadata.name}`);
   return undefined;
 }
 
