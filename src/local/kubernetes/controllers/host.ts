@@ -27,6 +27,8 @@ export interface ControllerHost {
   /** Settles when nothing is left to do now. */
   settled(): Promise<void>;
   readonly recorder: Recorder;
+  /** How much is to be looked at later. */
+  readonly planned: number;
   /** Settles when the last reconcile has ended; what was queued is left to the next start. */
   stop(): Promise<void>;
 }
@@ -201,6 +203,9 @@ export function createControllerHost(options: ControllerHostOptions): Controller
       return new Promise((resolve) => waiting.push(resolve));
     },
     recorder,
+    get planned() {
+      return timers.size;
+    },
     async stop() {
       stopped = true;
       timers.stop();

@@ -41,6 +41,9 @@ export function startControllers(options: {
   let stopped = false;
   return {
     ...host,
+    get planned() {
+      return host.planned;
+    },
     hooks: (own = {}) => ({
       ...own,
       firstUse: [...(own.firstUse ?? []), (cluster) => host.attach(cluster)],
