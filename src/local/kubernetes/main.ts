@@ -24,6 +24,8 @@ import { listenTls } from './http/listener.ts';
 import type { Extensions, PathHandler } from './http/routes.ts';
 import { serverPaths } from './http/server-paths.ts';
 import { openObjects } from './objects/open.ts';
+import { streamActions } from './stream/actions.ts';
+import { createPodBackends, type PodBackends } from './stream/pod-backends.ts';
 import { toTable } from './table/to-table.ts';
 
 export interface KubernetesConfig {
@@ -46,6 +48,8 @@ export interface KubernetesConfig {
   readonly hooks?: ClusterHooks;
   /** Where the services that webhooks name really listen. */
   readonly serviceResolver?: ServiceResolver;
+  /** What stands behind pods: their logs and ports. Without it all pods are simulated alone. */
+  readonly podBackends?: PodBackends;
   readonly graceSeconds?: number;
   /** Takes a line for every request; no audit log when left out. */
   readonly auditLogger?: Logger;
@@ -106,6 +110,7 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
           () => createAuditLog(config.auditLogger ?? logger),
           (log) => log.flush(),
         ));
+      const backends = config.podBackends ?? createPodBackends();
       const extensions: Extensions = {
         ...config.extensions,
         table: toTable,
@@ -115,7 +120,12 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
           discoveryPaths,
           ...(config.extensions?.paths ?? []),
         ],
-        actions: new Map([...accessActions, ...podActions, ...(config.extensions?.actions ?? [])]),
+        actions: new Map([
+          ...accessActions,
+          ...podActions,
+          ...streamActions(backends),
+          ...(config.extensions?.actions ?? []),
+        ]),
         ...(audit ? { audit } : {}),
       };
       const settings = config.controllers ?? {};

@@ -1,6 +1,7 @@
 // One request and the way to answer it, over HTTP/2 or HTTP/1.1 alike.
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { constants, type IncomingHttpHeaders as Http2Headers, type ServerHttp2Stream } from 'node:http2';
+import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { StatusError, tooLarge } from '../status.ts';
 
@@ -27,10 +28,18 @@ export interface Exchange {
   body(limitBytes: number): Promise<Buffer>;
   answer(status: number, headers: OutgoingHttpHeaders, body: Buffer | undefined): void;
   stream(status: number, headers: OutgoingHttpHeaders): AnswerStream;
+  /** Answers 101 and gives the connection for another protocol. Undefined where the client did not ask for one. */
+  readonly upgrade?: (headers: OutgoingHttpHeaders) => Duplex;
   /** Called once when the client has its answer or has gone away. */
   onClose(listener: () => void): void;
   /** Whether the client has gone away. */
   readonly closed: boolean;
+}
+
+/** A header of the request, with several of one name as one. */
+export function headerOf({ headers }: Exchange, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
 }
 
 const none = Buffer.alloc(0);
@@ -156,6 +165,33 @@ export function http1Exchange(request: IncomingMessage, response: ServerResponse
     },
     get closed() {
       return response.destroyed;
+    },
+  };
+}
+
+/**
+ * A request over HTTP/1.1 that asks for another protocol. `response` is bound to the connection, for an answer that refuses;
+ * `head` is what the client has sent after the request.
+ */
+export function upgradeExchange(request: IncomingMessage, response: ServerResponse, head: Buffer): Exchange {
+  const { socket } = request;
+  return {
+    ...http1Exchange(request, response),
+    // The body of such a request is not told apart from what follows it.
+    body: () => Promise.resolve(none),
+    upgrade(headers) {
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+      response.detachSocket(socket);
+      socket.setTimeout(0);
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`);
+      if (head.length > 0) socket.unshift(head);
+      return socket;
+    },
+    onClose(listener) {
+      socket.once('close', listener);
+    },
+    get closed() {
+      return socket.destroyed;
     },
   };
 }

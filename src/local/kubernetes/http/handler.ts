@@ -5,7 +5,7 @@ import { accessForbidden } from '../access/forbidden.ts';
 import type { AccessAnswer, AccessQuestion, User } from '../access/user.ts';
 import type { HostedCluster } from '../clusters.ts';
 import { badRequest, StatusError } from '../status.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, headerOf } from './exchange.ts';
 import { refusalForm } from './negotiate.ts';
 import { type RequestInfo, requestInfo } from './request-info.ts';
 import { sendAnswer, serveResource } from './resources.ts';
@@ -62,10 +62,7 @@ export function createHandler({ extensions, stopping, observe }: HandlerOptions)
         method: exchange.method,
         path,
         query,
-        header: (name: string) => {
-          const value = exchange.headers[name];
-          return Array.isArray(value) ? value.join(', ') : value;
-        },
+        header: (name: string) => headerOf(exchange, name),
       };
       for (const handler of extensions.paths) {
         const answer = await handler(asked);
@@ -160,7 +157,7 @@ function audit(
 /** Remembers the status that an exchange is answered with. */
 function statusSeen(exchange: Exchange): { code: number } {
   const seen = { code: 0 };
-  const { answer, stream } = exchange;
+  const { answer, stream, upgrade } = exchange;
   const noting = exchange as { -readonly [K in keyof Exchange]: Exchange[K] };
   noting.answer = (status, headers, body) => {
     seen.code = status;
@@ -170,5 +167,11 @@ function statusSeen(exchange: Exchange): { code: number } {
     seen.code = status;
     return stream.call(exchange, status, headers);
   };
+  if (upgrade) {
+    noting.upgrade = (headers) => {
+      seen.code = 101;
+      return upgrade.call(exchange, headers);
+    };
+  }
   return seen;
 }

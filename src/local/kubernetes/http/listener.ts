@@ -1,13 +1,13 @@
 // One TLS port for many clusters: the name a client asks for in the handshake (SNI) selects the cluster and its certificate.
 import { constants } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer as createHttp1 } from 'node:http';
+import { createServer as createHttp1, ServerResponse } from 'node:http';
 import { constants as http2Constants, performServerHandshake, type ServerHttp2Session } from 'node:http2';
 import { isIPv6, type Socket } from 'node:net';
 import { createServer, type SecureContext, type TLSSocket } from 'node:tls';
 import type { Logger } from '../../../kit/log.ts';
 import type { HostedCluster } from '../clusters.ts';
-import { http1Exchange, http2Exchange } from './exchange.ts';
+import { http1Exchange, http2Exchange, upgradeExchange } from './exchange.ts';
 import type { Handler } from './handler.ts';
 
 export interface Listening {
@@ -105,6 +105,18 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
     }
     if (stopping) response.shouldKeepAlive = false;
     handler(http1Exchange(request, response), cluster);
+  });
+  http1.on('upgrade', (request, socket, head) => {
+    const cluster = clusterOfSocket.get(socket);
+    if (!cluster || stopping) {
+      socket.destroy();
+      return;
+    }
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(request.socket);
+    response.once('finish', () => socket.end());
+    handler(upgradeExchange(request, response, head), cluster);
   });
   http1.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n400 Bad Request');

@@ -12,13 +12,14 @@ import { notFound, StatusError } from '../status.ts';
 import type { ResourceType, Subresource, Verb } from '../types/resource-type.ts';
 import { bodyFormat, bodyLimit, patchFormat, readObjectBody, readPatchBody } from './body.ts';
 import { contextOf } from './context.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, headerOf } from './exchange.ts';
 import { type Form, jsonForm, negotiate } from './negotiate.ts';
 import { deleteRequest, integer, listQuery, type WriteOptions, watchQuery, writeOptions } from './options.ts';
 import type { RequestInfo } from './request-info.ts';
 import { type Sending, sendBytes, sendJsonBytes, sendObject, streamHeaders } from './respond.ts';
 import type { ActionHandler, Answer, Extensions } from './routes.ts';
 import { includeObject, type Shaping, shapedList, shapedObject } from './shapes.ts';
+import { sendStream, upgradeTo } from './streams.ts';
 import { watchStream } from './watch-stream.ts';
 
 export interface ResourceRequest {
@@ -311,14 +312,17 @@ function serveWatch(request: ResourceRequest, type: ResourceType): void {
   if (stopping.aborted) end();
 }
 
+/** Subresources that open a connection, whatever the method: their options are in the query and there is no body. */
+const connecting: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
+
 async function act(
   request: ResourceRequest,
   type: ResourceType,
   subresource: Subresource | undefined,
   action: ActionHandler,
 ): Promise<void> {
-  const { exchange, cluster, user, warnings, info, sending } = request;
-  const writes = info.verb === 'create' || info.verb === 'update';
+  const { exchange, cluster, user, warnings, info, sending, stopping } = request;
+  const writes = !connecting.has(info.subresource) && (info.verb === 'create' || info.verb === 'update');
   const options = writes
     ? writeOptions(info.query, info.verb === 'create' ? 'CreateOptions' : 'UpdateOptions')
     : undefined;
@@ -343,8 +347,11 @@ async function act(
     name: info.name,
     query: info.query,
     object,
+    header: (name) => headerOf(exchange, name),
   });
-  sendAnswer(sending, answer, negotiateOr(exchange));
+  if ('upgrade' in answer) upgradeTo(exchange, answer, stopping);
+  else if ('stream' in answer) await sendStream(sending, answer, stopping);
+  else sendAnswer(sending, answer, negotiateOr(exchange));
 }
 
 function negotiateOr(exchange: Exchange): Form {

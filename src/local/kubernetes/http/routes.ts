@@ -1,5 +1,7 @@
 // What other parts of the server add to it: answers on paths of their own, and handlers of reviews and subresources.
 
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { AuditLog } from '../access/audit.ts';
 import type { HostedCluster } from '../clusters.ts';
 import type { KubeObject } from '../object.ts';
@@ -14,6 +16,21 @@ export interface Answer {
   /** For bytes and text. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer that comes piece by piece, taken as fast as the client reads. */
+export interface StreamedAnswer {
+  /** Ends soon after the signal, which fires when the client goes away or the server stops. */
+  stream(signal: AbortSignal): AsyncIterable<Buffer>;
+  readonly contentType: string;
+}
+
+/** The connection is taken for another protocol. */
+export interface UpgradeAnswer {
+  /** The headers of the answer 101. */
+  readonly upgrade: OutgoingHttpHeaders;
+  /** Takes the connection. It is destroyed when the server stops. */
+  take(connection: Duplex): void;
 }
 
 export interface PathRequest {
@@ -40,10 +57,12 @@ export interface ActionRequest {
   readonly query: URLSearchParams;
   /** The body, decoded as the kind that the action takes; undefined for verbs without. */
   readonly object: KubeObject | undefined;
+  header(name: string): string | undefined;
 }
 
 /** Handles reviews (by `group/plural`) and action subresources (by `group/plural/subresource`). */
-export type ActionHandler = (request: ActionRequest) => Answer | Promise<Answer>;
+export type ActionHandler = (request: ActionRequest) => ActionAnswer | Promise<ActionAnswer>;
+export type ActionAnswer = Answer | StreamedAnswer | UpgradeAnswer;
 
 export interface TableOptions {
   readonly includeObject: 'None' | 'Metadata' | 'Object';
