@@ -26,7 +26,8 @@ const counted = (value: string): Buffer => {
   return whole;
 };
 
-const dictionary = Buffer.concat([
+/** What both sides know before the first block. */
+export const dictionary = Buffer.concat([
   ...words.split(' ').map((word) => counted(word.replace('_', ' '))),
   Buffer.from(text),
 ]);
@@ -68,7 +69,7 @@ function passing(stream: Inflate | Deflate): (bytes: Buffer) => Promise<Buffer> 
   stream.on('data', (part: Buffer) => {
     length += part.length;
     if (length <= blockLimit) parts.push(part);
-    else stream.destroy(new Error('a block of headers is too large'));
+    else stream.destroy();
   });
   stream.on('error', (error) => fail(error));
   return (bytes) =>
@@ -76,7 +77,11 @@ function passing(stream: Inflate | Deflate): (bytes: Buffer) => Promise<Buffer> 
       parts = [];
       length = 0;
       fail = reject;
-      stream.write(bytes, (error) => (error ? reject(error) : resolve(Buffer.concat(parts))));
+      stream.write(bytes, (error) => {
+        // A stream that was destroyed on the way calls back as if all were well.
+        if (error || stream.destroyed) reject(error ?? new RangeError('a block of headers is too large'));
+        else resolve(Buffer.concat(parts));
+      });
     });
 }
 
