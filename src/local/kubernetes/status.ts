@@ -128,7 +128,7 @@ export function invalid(
   return new StatusError(422, 'Invalid', `${title} "${name}" is invalid: ${list}`, {
     ...(name ? { name } : {}),
     ...(kind.group ? { group: kind.group } : {}),
-    kind: kind.kind,
+    ...(kind.kind ? { kind: kind.kind } : {}),
     causes: causes.map(({ type, field, message }) => ({ reason: type, message, field })),
   });
 }

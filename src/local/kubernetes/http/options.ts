@@ -139,6 +139,7 @@ export function watchQuery(query: URLSearchParams, namespace: string): WatchQuer
       fieldSelector: text(query, 'fieldSelector'),
       resourceVersion: text(query, 'resourceVersion'),
       resourceVersionMatch: text(query, 'resourceVersionMatch'),
+      continue: text(query, 'continue'),
     }),
     allowBookmarks: flag(query, 'allowWatchBookmarks') ?? false,
     sendInitialEvents: flag(query, 'sendInitialEvents') ?? false,

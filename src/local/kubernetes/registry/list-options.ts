@@ -28,18 +28,18 @@ function checkMatch({ resourceVersionMatch, resourceVersion }: ListQuery): Field
   return errors;
 }
 
-const unsupportedMatch = (given: string): FieldError => ({
+const unsupportedMatch = (given: string, supported = ['Exact', 'NotOlderThan', '']): FieldError => ({
   type: 'FieldValueNotSupported',
   field: 'resourceVersionMatch',
-  message: `Unsupported value: ${JSON.stringify(given)}: supported values: "Exact", "NotOlderThan", ""`,
+  message: `Unsupported value: ${JSON.stringify(given)}: supported values: ${supported.map((value) => JSON.stringify(value)).join(', ')}`,
 });
+
+const continued = forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
 
 export function checkListQuery(query: ListQuery): void {
   const errors = checkMatch(query);
   if (query.continue && query.resourceVersionMatch) {
-    errors.unshift(
-      forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'),
-    );
+    errors.push(continued);
   }
   if (errors.length > 0) throw invalid(kind, '', errors);
   if (query.continue && query.resourceVersion && query.resourceVersion !== '0') {
@@ -59,6 +59,7 @@ export function checkWatchQuery(query: WatchQuery): void {
           'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
         ),
       );
+      if (resourceVersionMatch) errors.push(unsupportedMatch(resourceVersionMatch, ['NotOlderThan']));
     }
   } else if (resourceVersionMatch) {
     errors.push(
@@ -68,6 +69,7 @@ export function checkWatchQuery(query: WatchQuery): void {
       ),
     );
   }
+  if (query.continue) errors.push(continued);
   if (errors.length > 0) throw invalid(kind, '', errors);
 }
 

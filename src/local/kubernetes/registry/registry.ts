@@ -55,6 +55,8 @@ export interface WatchQuery extends Selectors {
   readonly sendInitialEvents: boolean;
   /** Whether sendInitialEvents was given at all. */
   readonly initialEventsAsked?: boolean;
+  /** Given by mistake: a watch has no pages. */
+  readonly continue?: string;
 }
 
 export interface WatchSink {

@@ -1,5 +1,7 @@
 // One write of one object, from what the client wants to what is stored. Create, update, patch and finalizers go through here.
+
 import { isDeepStrictEqual } from 'node:util';
+import { accessForbidden } from '../access/forbidden.ts';
 import { keepTimesOfNoChange, trackUpdate } from '../apply/track-update.ts';
 import type { KubeObject } from '../object.ts';
 import type { Entry, Objects, StorageType, Transaction } from '../objects/objects.ts';
@@ -11,6 +13,7 @@ import type { ResourceType } from '../types/resource-type.ts';
 import { type AdmissionPlugin, type AdmissionRequest, admit, admitNow, concerned } from './admission.ts';
 import { removesOnUpdate } from './deletion.ts';
 import { prepareNew } from './new-object.ts';
+import { converting } from './pending-conversion.ts';
 import { previewEntry } from './preview-entry.ts';
 import type { ObjectName, Written } from './registry.ts';
 import { readObject, storedObject } from './served.ts';
@@ -49,7 +52,10 @@ const subjectOf = (type: ResourceType): Subject => ({ group: type.group, resourc
 /** How often a write that waits for webhooks is tried when others write the same object. */
 const mostAttempts = 10;
 
-export async function write(objects: Objects, options: Write): Promise<Written> {
+export const write = (objects: Objects, options: Write): Promise<Written> =>
+  converting(options.type, () => writeOnce(objects, options));
+
+async function writeOnce(objects: Objects, options: Write): Promise<Written> {
   const { context, type, name } = options;
   const target = {
     operation: options.mode === 'create' ? ('CREATE' as const) : ('UPDATE' as const),
@@ -60,7 +66,7 @@ export async function write(objects: Objects, options: Write): Promise<Written> 
   const plugins = concerned(options.plugins, target, context);
   if (!plugins.some((plugin) => plugin.waits)) {
     return objects.commit((transaction) => {
-      const draft = begin(transaction, options, false);
+      const draft = begin(transaction, options, type.convert?.ready !== undefined);
       admitNow(plugins, 'mutate', draft.request);
       prepare(options, draft);
       admitNow(plugins, 'validate', draft.request);
@@ -92,6 +98,7 @@ function begin(reader: Pick<Objects, 'get'>, options: Write, again: boolean): Dr
     throw notFound(subjectOf(type), name.name);
   }
   if (creates && subresource !== '') throw notFound(subjectOf(type), name.name);
+  if (creates && mode !== 'create') checkMayCreate(options);
   const live = entry && readObject(type, entry);
   let object = options.wanted(live, again);
   type.strategy.defaults?.(object);
@@ -114,6 +121,22 @@ function begin(reader: Pick<Objects, 'get'>, options: Write, again: boolean): Dr
   };
   if (creates) prepareNew(reader, request);
   return { entry, live, request };
+}
+
+/** Who creates by an update or apply needs the right to create. */
+function checkMayCreate({ context: { cluster, user }, type, name }: Write): void {
+  const question = {
+    kind: 'resource',
+    verb: 'create',
+    group: type.group,
+    version: type.version,
+    resource: type.plural,
+    subresource: '',
+    namespace: name.namespace,
+    name: name.name,
+  } as const;
+  const { allowed, reason } = cluster.mayDo(user, question);
+  if (!allowed) throw accessForbidden(user, question, reason);
 }
 
 function track({ context, type, subresource }: Write, live: KubeObject | undefined, object: KubeObject): KubeObject {
