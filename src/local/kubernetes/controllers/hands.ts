@@ -143,11 +143,18 @@ export function handsOf(cluster: HostedCluster, controller: Controller, recorder
 
 /** An object as the decoder makes it of a client's body. */
 export function decoded(type: ResourceType, object: NewObject): KubeObject {
-  const body = { ...structuredClone(object), apiVersion: apiVersionOf(type), kind: type.kind };
+  const body = { ...copyOf(object), apiVersion: apiVersionOf(type), kind: type.kind };
   return decode(type, body as unknown as JsonObject).object;
 }
 
-export const copyOf = <T>(object: T): T => structuredClone(object);
+/** A copy of plain JSON that may be changed: several times as fast as structuredClone, and most writes make one. */
+export function copyOf<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyOf) as T;
+  const copy: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) if (member !== undefined) copy[name] = copyOf(member);
+  return copy as T;
+}
 
 export const nameOf = ({ metadata }: KubeObject): { readonly namespace: string; readonly name: string } => ({
   namespace: metadata.namespace ?? '',

@@ -34,10 +34,9 @@ export interface ControllerHost {
 }
 
 interface Attached {
-  readonly cluster: HostedCluster;
-  readonly reader: Reader;
-  readonly unsubscribe: () => void;
-  gone: boolean;
+  readonly name: string;
+  /** Undefined once the cluster is gone: what waits for it then holds nothing of it. */
+  live: { readonly cluster: HostedCluster; readonly reader: Reader; readonly unsubscribe: () => void } | undefined;
 }
 
 interface Item {
@@ -78,14 +77,14 @@ export function createControllerHost(options: ControllerHostOptions): Controller
   let scheduled = false;
 
   function add(item: Item): void {
-    if (stopped || item.attached.gone || dirty.has(item.id)) return;
+    if (stopped || !item.attached.live || dirty.has(item.id)) return;
     dirty.add(item.id);
     if (working.has(item.id)) return;
     enqueue(item);
   }
 
   function enqueue(item: Item): void {
-    ready.push(item.attached.cluster.name, item);
+    ready.push(item.attached.name, item);
     if (scheduled) return;
     scheduled = true;
     setImmediate(run);
@@ -97,12 +96,12 @@ export function createControllerHost(options: ControllerHostOptions): Controller
       const item = ready.shift();
       if (!item) break;
       dirty.delete(item.id);
-      if (item.attached.gone) continue;
+      if (!item.attached.live) continue;
       working.add(item.id);
       void work(item).finally(() => {
         working.delete(item.id);
         if (dirty.has(item.id)) {
-          if (item.attached.gone || stopped) dirty.delete(item.id);
+          if (!item.attached.live || stopped) dirty.delete(item.id);
           else enqueue(item);
         } else if (ready.size > 0 && !scheduled) {
           scheduled = true;
@@ -121,14 +120,15 @@ export function createControllerHost(options: ControllerHostOptions): Controller
 
   async function work(item: Item): Promise<void> {
     const { attached } = item;
+    if (!attached.live) return;
     try {
       if (item.work === 'scan') {
         await scan(attached);
       } else {
         const { controller, key } = item.work;
-        const later = await controller.reconcile(handsOf(attached.cluster, controller, recorder), key);
+        const later = await controller.reconcile(handsOf(attached.live.cluster, controller, recorder), key);
         failures.delete(item.id);
-        if (later && !attached.gone && !stopped) timers.add(item.id, item, now() + Math.max(later.afterMs, 1));
+        if (later && attached.live && !stopped) timers.add(item.id, item, now() + Math.max(later.afterMs, 1));
       }
     } catch (error) {
       failed(item, error);
@@ -136,20 +136,21 @@ export function createControllerHost(options: ControllerHostOptions): Controller
   }
 
   function failed(item: Item, error: unknown): void {
-    if (item.attached.gone || stopped) return;
+    if (!item.attached.live || stopped) return;
     const count = failures.get(item.id) ?? 0;
     failures.set(item.id, count + 1);
     const name = item.work === 'scan' ? 'scan' : item.work.controller.name;
     if (!isConflict(error) && !isNamespaceEnding(error)) {
       const level = error instanceof StatusError ? 'debug' : 'warn';
-      logger[level]({ err: error, cluster: item.attached.cluster.name, controller: name }, 'a reconcile failed');
+      logger[level]({ err: error, cluster: item.attached.name, controller: name }, 'a reconcile failed');
     }
     timers.add(item.id, item, now() + Math.min(firstRetryMs * 2 ** count, longestRetryMs));
   }
 
   function tell(attached: Attached, [controller, trigger]: Listener, change: Change): void {
-    for (const { namespace, name } of trigger(change, attached.reader)) {
-      const id = `${attached.cluster.name}\0${controller.name}\0${namespace}\0${name}`;
+    if (!attached.live) return;
+    for (const { namespace, name } of trigger(change, attached.live.reader)) {
+      const id = `${attached.name}\0${controller.name}\0${namespace}\0${name}`;
       if (!dirty.has(id)) add({ id, attached, work: { controller, key: { namespace, name } } });
     }
   }
@@ -162,24 +163,25 @@ export function createControllerHost(options: ControllerHostOptions): Controller
 
   /** Shows everything there is to the controllers, a type at a time. */
   async function scan(attached: Attached): Promise<void> {
-    const { cluster } = attached;
+    if (!attached.live) return;
+    const { cluster } = attached.live;
     const types = new Set<StorageType>(listeners.keys());
     if (toEverything.length > 0) for (const type of cluster.types.all()) types.add(type.storage);
     for (const type of types) {
       if (cluster.objects.count(type) === 0) continue;
       for (const entry of cluster.objects.list(type)) changed(attached, { kind: 'ADDED', entry, before: undefined });
       await new Promise((resolve) => setImmediate(resolve));
-      if (attached.gone || stopped) return;
+      if (!attached.live || stopped) return;
     }
   }
 
   function attach(cluster: HostedCluster): void {
     if (stopped || clusters.has(cluster)) return;
-    const attached: Attached = {
+    const attached: Attached = { name: cluster.name, live: undefined };
+    attached.live = {
       cluster,
       reader: readerOf(cluster),
       unsubscribe: cluster.objects.watchAll((change) => changed(attached, change)),
-      gone: false,
     };
     clusters.set(cluster, attached);
     add({ id: `${cluster.name}\0scan`, attached, work: 'scan' });
@@ -190,8 +192,8 @@ export function createControllerHost(options: ControllerHostOptions): Controller
     detach(cluster) {
       const attached = clusters.get(cluster);
       if (!attached) return;
-      attached.gone = true;
-      attached.unsubscribe();
+      attached.live?.unsubscribe();
+      attached.live = undefined;
       clusters.delete(cluster);
       const prefix = `${cluster.name}\0`;
       for (const id of failures.keys()) if (id.startsWith(prefix)) failures.delete(id);
@@ -209,7 +211,7 @@ export function createControllerHost(options: ControllerHostOptions): Controller
     async stop() {
       stopped = true;
       timers.stop();
-      for (const attached of clusters.values()) attached.unsubscribe();
+      for (const { live } of clusters.values()) live?.unsubscribe();
       if (working.size > 0) await new Promise<void>((resolve) => waiting.push(resolve));
       ready.clear();
       dirty.clear();

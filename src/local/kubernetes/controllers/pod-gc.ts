@@ -1,4 +1,5 @@
 // Pods that nobody will end: their node is gone, or they ended and there are very many of them.
+import type { HostedCluster } from '../clusters.ts';
 import type { Entry } from '../objects/objects.ts';
 import { type Controller, itself, type Key, wholeCluster } from './controller.ts';
 import { type Hands, isNotFound } from './hands.ts';
@@ -11,7 +12,7 @@ const quarantineMs = 40_000;
 const mostFinished = 12_500;
 
 /** Since when the node of a pod is missing, by uid. Not kept: after a restart the wait begins anew. */
-const missing = new Map<string, number>();
+const missing = new WeakMap<HostedCluster, Map<string, number>>();
 
 const isOver = ({ fields }: Entry): boolean =>
   fields?.['status.phase'] === 'Succeeded' || fields?.['status.phase'] === 'Failed';
@@ -20,12 +21,15 @@ async function removeOrphan(hands: Hands, { namespace, name }: Key): Promise<{ a
   const pod = hands.get(pods, namespace, name);
   const node = pod?.spec.nodeName;
   if (!pod || !node || hands.get(nodes, '', node)) return undefined;
-  const since = missing.get(pod.metadata.uid ?? '') ?? hands.now();
-  missing.set(pod.metadata.uid ?? '', since);
+  const { uid = '' } = pod.metadata;
+  const known = missing.get(hands.cluster) ?? new Map<string, number>();
+  missing.set(hands.cluster, known);
+  const since = known.get(uid) ?? hands.now();
+  known.set(uid, since);
   const ending = pod.metadata.deletionTimestamp !== undefined;
   const left = since + (ending ? 0 : quarantineMs) - hands.now();
   if (left > 0) return { afterMs: left };
-  missing.delete(pod.metadata.uid ?? '');
+  known.delete(uid);
   if (!isFinished(pod)) {
     const condition = {
       type: 'DisruptionTarget',
@@ -63,7 +67,7 @@ export const podGarbageCollector: Controller = {
     [pods.type.storage]: (change, reader) => {
       const { kind, entry, before } = change;
       if (kind === 'DELETED') {
-        missing.delete(entry.uid);
+        missing.get(reader.cluster)?.delete(entry.uid);
         return [];
       }
       const node = entry.fields?.['spec.nodeName'];

@@ -54,7 +54,7 @@ test('a pod runs, is ready, and has what a kubelet reports', async (t) => {
   assert.deepEqual(told.sort(), ['Created', 'Pulled', 'Scheduled', 'Started']);
 });
 
-test('addresses of pods are their own, also after a restart of the allocator', async (t) => {
+test('addresses of pods are their own', async (t) => {
   const one = await controlled(t, { nodes: ['a'] });
   const found = new Set<string>();
   for (let count = 0; count < 20; count += 1) found.add((await pod(one, `web-${count}`)).status?.podIP ?? '');

@@ -1,4 +1,5 @@
 // Simulated kubelets: nodes report themselves ready, and the pods assigned to them go through their stages.
+import type { HostedCluster } from '../clusters.ts';
 import type { Controller, Key, Later } from '../controllers/controller.ts';
 import { copyOf, type Hands, isAlreadyExists, isConflict, isNotFound, type Reader } from '../controllers/hands.ts';
 import { claims, leases, nodes, pods } from '../controllers/kinds.ts';
@@ -28,6 +29,12 @@ const mostStages = 20;
 /** A claim that is not bound is looked at again. */
 const claimPollMs = 1000;
 
+interface Plan {
+  readonly uid: string;
+  readonly stage: Stage;
+  readonly due: number;
+}
+
 /** Whether somebody simulates the node, and its kubelet has not gone silent. */
 function lives(options: KubeletOptions, node: Node | undefined): node is Node {
   if (!node || node.metadata.deletionTimestamp) return false;
@@ -50,10 +57,16 @@ export function createKubelet(options: KubeletOptions = {}): { readonly pods: Co
   const renewMs = (options.renewSeconds ?? defaultRenewSeconds) * 1000;
   const addresses = createPodAddresses();
   /** When the stage that a pod waits for is due. Lost with the process: the delay then begins anew. */
-  const planned = new Map<
-    string,
-    { readonly uid: string; readonly stage: Stage; readonly revision: string; readonly due: number }
-  >();
+  const plans = new WeakMap<HostedCluster, Map<string, Plan>>();
+
+  function plansOf(cluster: HostedCluster): Map<string, Plan> {
+    let found = plans.get(cluster);
+    if (!found) {
+      found = new Map();
+      plans.set(cluster, found);
+    }
+    return found;
+  }
 
   function delayOf(stage: Stage, pod: Pod, now: number): number {
     const { delay } = stage;
@@ -105,7 +118,8 @@ export function createKubelet(options: KubeletOptions = {}): { readonly pods: Co
   }
 
   async function reconcilePod(hands: Hands, { namespace, name }: Key): Promise<Later | undefined> {
-    const id = `${hands.cluster.name}\0${namespace}\0${name}`;
+    const id = `${namespace}/${name}`;
+    const planned = plansOf(hands.cluster);
     const found = hands.get(pods, namespace, name);
     const node = found?.spec.nodeName ? hands.get(nodes, '', found.spec.nodeName) : undefined;
     if (!found || !lives(options, node)) {
@@ -135,7 +149,7 @@ export function createKubelet(options: KubeletOptions = {}): { readonly pods: Co
       const same = plan?.uid === uid && plan.stage === stage;
       const due = same ? plan.due : hands.now() + delayOf(stage, pod, hands.now());
       if (due > hands.now()) {
-        planned.set(id, { uid, stage, revision: pod.metadata.resourceVersion ?? '', due });
+        planned.set(id, { uid, stage, due });
         later = { afterMs: due - hands.now() };
         break;
       }
