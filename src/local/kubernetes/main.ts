@@ -144,7 +144,10 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         suffix: config.suffix ?? 'kubernetes.localhost',
         hostKey,
         address: () => bound,
-        hooks: withDefinitions(withServiceAddresses(controllers ? controllers.hooks(config.hooks) : config.hooks)),
+        hooks: withDefinitions(
+          withServiceAddresses(controllers ? controllers.hooks(config.hooks) : config.hooks),
+          webhooks,
+        ),
         webhooks,
         ...(config.now ? { now: config.now } : {}),
       });

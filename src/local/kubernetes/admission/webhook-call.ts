@@ -32,6 +32,13 @@ export type ServiceResolver = (
 export interface WebhookCaller {
   /** Throws an error whose message the server would show after `failed to call webhook: `. */
   call(cluster: Cluster, webhook: Webhook, review: JsonObject, signal: AbortSignal): Promise<Verdict>;
+  /** The same for any review: gives the text of the answer. */
+  post(
+    cluster: Cluster,
+    webhook: Pick<Webhook, 'clientConfig' | 'timeoutSeconds'>,
+    review: JsonObject,
+    signal: AbortSignal,
+  ): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -69,35 +76,38 @@ export function createWebhookCaller(resolve: ServiceResolver = () => undefined):
     return agent;
   }
 
-  return {
-    async call(cluster, webhook, review, signal) {
-      const { timeoutSeconds = defaultTimeoutSeconds, clientConfig } = webhook;
-      const shown = `Post "${shownUrl(webhook)}?timeout=${timeoutSeconds}s"`;
-      const deadline = AbortSignal.timeout(timeoutSeconds * 1000);
-      try {
-        const target = targetOf(cluster, webhook, resolve);
-        target.url.searchParams.set('timeout', `${timeoutSeconds}s`);
-        checkAddress(target.url.hostname);
-        const answer = await agentFor(clientConfig.caBundle ?? '', target.serverName).request({
-          origin: target.url.origin,
-          path: target.url.pathname + target.url.search,
-          method: 'POST',
-          headers: { 'content-type': 'application/json', accept: 'application/json' },
-          body: JSON.stringify(review),
-          signal: AbortSignal.any([signal, deadline]),
-        });
-        const text = await bounded(answer.body);
-        if (answer.statusCode < 200 || answer.statusCode > 299) {
-          throw new CallError(`the server rejected our request for an unknown reason (status ${answer.statusCode})`);
-        }
-        return verdictOf(text, review);
-      } catch (error) {
-        if (error instanceof CallError) throw error;
-        if (error instanceof Unreachable) throw new CallError(`${shown}: ${error.message}`);
-        if (deadline.aborted) throw new CallError(`${shown}: context deadline exceeded`);
-        throw new CallError(`${shown}: ${reasonOf(error)}`);
+  const post: WebhookCaller['post'] = async (cluster, webhook, review, signal) => {
+    const { timeoutSeconds = defaultTimeoutSeconds, clientConfig } = webhook;
+    const shown = `Post "${shownUrl(webhook)}?timeout=${timeoutSeconds}s"`;
+    const deadline = AbortSignal.timeout(timeoutSeconds * 1000);
+    try {
+      const target = targetOf(cluster, webhook, resolve);
+      target.url.searchParams.set('timeout', `${timeoutSeconds}s`);
+      checkAddress(target.url.hostname);
+      const answer = await agentFor(clientConfig.caBundle ?? '', target.serverName).request({
+        origin: target.url.origin,
+        path: target.url.pathname + target.url.search,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(review),
+        signal: AbortSignal.any([signal, deadline]),
+      });
+      const text = await bounded(answer.body);
+      if (answer.statusCode < 200 || answer.statusCode > 299) {
+        throw new CallError(`the server rejected our request for an unknown reason (status ${answer.statusCode})`);
       }
-    },
+      return text;
+    } catch (error) {
+      if (error instanceof CallError) throw error;
+      if (error instanceof Unreachable) throw new CallError(`${shown}: ${error.message}`);
+      if (deadline.aborted) throw new CallError(`${shown}: context deadline exceeded`);
+      throw new CallError(`${shown}: ${reasonOf(error)}`);
+    }
+  };
+
+  return {
+    call: async (cluster, webhook, review, signal) => verdictOf(await post(cluster, webhook, review, signal), review),
+    post,
     async close() {
       await Promise.all([...agents.values()].map((agent) => agent.destroy()));
       agents.clear();
@@ -111,7 +121,7 @@ export class CallError extends Error {}
 class Unreachable extends Error {}
 
 /** The address as the server names it in errors. */
-function shownUrl({ clientConfig: { url, service } }: Webhook): string {
+function shownUrl({ clientConfig: { url, service } }: Pick<Webhook, 'clientConfig'>): string {
   if (url !== undefined || !service) return (url ?? '').replace(/[?#].*$/, '');
   const { namespace, name, path = '/', port = 443 } = service;
   return `https://${name}.${namespace}.svc:${port}${path}`;
@@ -139,7 +149,7 @@ interface Target {
   readonly serverName: string | undefined;
 }
 
-function targetOf(cluster: Cluster, { clientConfig }: Webhook, resolve: ServiceResolver): Target {
+function targetOf(cluster: Cluster, { clientConfig }: Pick<Webhook, 'clientConfig'>, resolve: ServiceResolver): Target {
   if (clientConfig.url !== undefined) {
     const url = URL.canParse(clientConfig.url) ? new URL(clientConfig.url) : undefined;
     if (url?.protocol !== 'https:') throw new Unreachable('the webhook has no https URL');

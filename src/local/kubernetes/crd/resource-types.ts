@@ -8,6 +8,7 @@ import type { ResourceType } from '../types/resource-type.ts';
 import { columnsOf } from './columns.ts';
 import { completedBy, customStrategy, customSubresources, prunedTo } from './custom-strategy.ts';
 import type { Definition, DefinitionNames, DefinitionSpec, DefinitionVersion } from './definition.ts';
+import { type Converter, webhookConversion } from './webhook-conversion.ts';
 
 /** What types depend on. */
 interface Ingredients {
@@ -16,6 +17,8 @@ interface Ingredients {
   /** Whether objects may have been stored under another schema than today's. */
   readonly changed: boolean;
   readonly terminating: boolean;
+  /** What converts between versions; undefined where nothing but the version's name changes. */
+  readonly converter: Converter | undefined;
 }
 
 const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -23,7 +26,7 @@ const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields
 const schemaOf = ({ schema }: DefinitionVersion): Schema => schema?.openAPIV3Schema ?? anything;
 
 function makeType(
-  { spec, names, changed, terminating }: Ingredients,
+  { spec, names, changed, terminating, converter }: Ingredients,
   version: DefinitionVersion,
   stored: DefinitionVersion,
 ): ResourceType {
@@ -32,7 +35,9 @@ function makeType(
   const namespaced = scope === 'Namespaced';
   const schema = schemaOf(version);
   const strategy = customStrategy({ group, plural, kind, namespaced, version, schema, terminating });
-  const convert = conversion(version, stored, group, changed);
+  const convert = converter
+    ? webhookConversion(`${group}/${version.name}`, `${group}/${stored.name}`, converter)
+    : conversion(version, stored, group, changed);
   return {
     group,
     version: version.name,
@@ -79,6 +84,13 @@ function conversion(
   };
 }
 
+function makeTypes(ingredients: Ingredients): readonly ResourceType[] {
+  const { versions } = ingredients.spec;
+  const stored = versions.find(({ storage }) => storage);
+  if (!stored) return [];
+  return versions.filter(({ served }) => served).map((version) => makeType(ingredients, version, stored));
+}
+
 const shared = new Map<string, WeakRef<readonly ResourceType[]>>();
 const forgotten = new FinalizationRegistry<string>((key) => {
   if (shared.get(key)?.deref() === undefined) shared.delete(key);
@@ -91,21 +103,28 @@ function keyOf({ spec, names, changed, terminating }: Ingredients): string {
     .digest('base64');
 }
 
-/** The types of the versions that a definition serves, under the names it was granted. */
-export function resourceTypesOf(definition: Definition, names: DefinitionNames): readonly ResourceType[] {
+/**
+ * The types of the versions that a definition serves, under the names it was granted. `converter` is for definitions whose versions
+ * a webhook converts; theirs belong to one cluster.
+ */
+export function resourceTypesOf(
+  definition: Definition,
+  names: DefinitionNames,
+  converter?: Converter,
+): readonly ResourceType[] {
   const { spec, metadata } = definition;
   const ingredients: Ingredients = {
     spec,
     names,
     changed: (metadata.generation ?? 1) > 1,
     terminating: metadata.deletionTimestamp !== undefined,
+    converter,
   };
+  if (converter) return makeTypes(ingredients);
   const key = keyOf(ingredients);
   const known = shared.get(key)?.deref();
   if (known) return known;
-  const stored = spec.versions.find(({ storage }) => storage);
-  if (!stored) return [];
-  const types = spec.versions.filter(({ served }) => served).map((version) => makeType(ingredients, version, stored));
+  const types = makeTypes(ingredients);
   shared.set(key, new WeakRef(types));
   forgotten.register(types, key);
   return types;

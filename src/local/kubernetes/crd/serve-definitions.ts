@@ -1,8 +1,10 @@
 // One cluster's definitions put into effect: its table of types follows them at once, their status says so, and the objects of
 // one that is deleted go with it. Everything starts from what is stored, so it can be stopped and begun again at any point.
 import { isDeepStrictEqual } from 'node:util';
+import type { WebhookCaller } from '../admission/webhook-call.ts';
 import type { HostedCluster } from '../clusters.ts';
 import { serverContext } from '../first-objects.ts';
+import type { JsonObject } from '../object.ts';
 import type { Change, Entry } from '../objects/objects.ts';
 import { timestamp } from '../registry/timestamp.ts';
 import { StatusError } from '../status.ts';
@@ -18,12 +20,15 @@ import {
 } from './definition.ts';
 import { conditionsAfter, grantNames, namesInUse } from './names.ts';
 import { resourceTypesOf } from './resource-types.ts';
+import { type Converter, reviewConverter } from './webhook-conversion.ts';
 
 interface Served {
   readonly group: string;
   readonly names: DefinitionNames;
   readonly types: readonly ResourceType[];
 }
+
+const conversionSeconds = 30;
 
 const noNames: DefinitionNames = { plural: '', kind: '' };
 
@@ -34,7 +39,7 @@ const isOvertaken = (error: unknown): boolean =>
   error instanceof StatusError && (error.status.code === 404 || error.status.code === 409);
 
 /** Begins to serve the definitions of a cluster, those that are there and those that come. Gives a function that ends it. */
-export function serveDefinitions(cluster: HostedCluster): () => void {
+export function serveDefinitions(cluster: HostedCluster, webhooks?: WebhookCaller): () => void {
   const served = new Map<string, Served>();
   const emptying = new Map<string, () => void>();
   let over = false;
@@ -53,13 +58,28 @@ export function serveDefinitions(cluster: HostedCluster): () => void {
     };
   }
 
+  /** What converts between the versions of a definition; undefined where a webhook has no part in it. */
+  function converterOf({ spec }: Definition): Converter | undefined {
+    const { strategy, webhook } = spec.conversion ?? {};
+    if (strategy !== 'Webhook' || spec.versions.length < 2) return undefined;
+    const { clientConfig = {}, conversionReviewVersions = [] } = webhook ?? {};
+    return reviewConverter((review) => {
+      if (!conversionReviewVersions.includes('v1')) throw new Error('the webhook does not know ConversionReview in v1');
+      if (!webhooks) throw new Error('this server calls no webhooks');
+      const target = { clientConfig, timeoutSeconds: conversionSeconds };
+      return webhooks.post(cluster, target, review as JsonObject, AbortSignal.timeout(conversionSeconds * 1000));
+    });
+  }
+
   /** Puts one definition into effect, or out of it. Changes the table before it returns. */
   function take(entry: Entry, follow: boolean): void {
     const definition = parse(entry);
     const status = decide(definition);
     if (!status) return;
     const decided: Definition = { ...definition, status };
-    const types = isTrue(decided, 'Established') ? resourceTypesOf(decided, status.acceptedNames) : [];
+    const types = isTrue(decided, 'Established')
+      ? resourceTypesOf(decided, status.acceptedNames, converterOf(decided))
+      : [];
     served.set(entry.name, { group: definition.spec.group, names: status.acceptedNames, types });
     if (follow) publish();
     settle(definition, status);

@@ -162,18 +162,20 @@ async function readObjectOf(
 }
 
 const verbs: Readonly<Record<Verb, Serve>> = {
-  get(request, type, subresource) {
+  async get(request, type, subresource) {
     const shaping = shapingOf(request);
     const { exchange, cluster, user, warnings, info } = request;
     const entry = cluster.registry.get(contextOf(exchange, cluster, user, warnings), type, placeOf(type, info));
+    if (type.convert?.ready) await type.convert.ready([entry]);
     sendEntry(request, shaping, type, subresource, entry, 200);
   },
 
-  list(request, type) {
+  async list(request, type) {
     const shaping = shapingOf(request);
     const { exchange, cluster, user, warnings, info, sending } = request;
     const query = listQuery(info.query, type.namespaced ? info.namespace : '');
     const found = cluster.registry.list(contextOf(exchange, cluster, user, warnings), type, query);
+    if (type.convert?.ready) await type.convert.ready(found.entries);
     sendJsonBytes(sending, 200, shapedList(shaping, type, found), shaping.form);
   },
 
@@ -219,6 +221,7 @@ const verbs: Readonly<Record<Verb, Serve>> = {
       fieldValidation: 'Warn',
     });
     const { entry, gone } = await cluster.registry.delete(context, type, placeOf(type, info), options);
+    if (type.convert?.ready) await type.convert.ready([entry]);
     if (!gone || answersDeleteWithObject(type)) {
       sendEntry(request, shaping, type, undefined, entry, 200);
       return;
@@ -244,6 +247,7 @@ const verbs: Readonly<Record<Verb, Serve>> = {
       fieldValidation: 'Warn',
     });
     const found = await cluster.registry.deleteCollection(context, type, query, options);
+    if (type.convert?.ready) await type.convert.ready(found.entries);
     sendJsonBytes(sending, 200, shapedList(shaping, type, found), shaping.form);
   },
 };
@@ -267,18 +271,31 @@ function serveWatch(request: ResourceRequest, type: ResourceType): void {
 
   // Options that are wrong are refused before the stream begins; what the history cannot give is told in it.
   const pending: (() => void)[] = [];
+  const listed: Entry[] = [];
   let sink: ReturnType<typeof watchStream> | undefined;
   let stop: () => void = () => {};
   let failure: StatusError | undefined;
+  // Where a webhook converts, events wait for it, each behind the one before.
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = (entries: readonly Entry[], send: () => void): void => {
+    const ready = type.convert?.ready;
+    if (!ready) send();
+    else turn = turn.then(() => ready(entries)).then(send, (error: unknown) => breakOff(error));
+  };
   try {
     stop = cluster.registry.watch(context, type, named, {
       event(change, initial) {
-        if (sink) sink.event(change, initial);
-        else pending.push(() => sink?.event(change, initial));
+        const send = (): void => sink?.event(change, initial);
+        if (sink) inTurn([change.entry], send);
+        else {
+          if (type.convert?.ready) listed.push(change.entry);
+          pending.push(send);
+        }
       },
       bookmark(revision, end) {
-        if (sink) sink.bookmark(revision, end);
-        else pending.push(() => sink?.bookmark(revision, end));
+        const send = (): void => sink?.bookmark(revision, end);
+        if (sink) inTurn([], send);
+        else pending.push(send);
       },
     });
   } catch (error) {
@@ -297,6 +314,11 @@ function serveWatch(request: ResourceRequest, type: ResourceType): void {
     finish();
     sink?.end();
   };
+  const breakOff = (error: unknown): void => {
+    finish();
+    if (error instanceof StatusError) sink?.fail(error.status);
+    else sink?.end();
+  };
   const seconds = asked !== undefined && asked > 0 ? asked : leastWatchSeconds * (1 + Math.random());
   const timer = setTimeout(end, seconds * 1000);
   const started = watchStream(exchange.stream(200, streamHeaders(sending)), type, shaping, finish);
@@ -308,7 +330,9 @@ function serveWatch(request: ResourceRequest, type: ResourceType): void {
     started.fail(failure.status);
     return;
   }
-  for (const each of pending) each();
+  inTurn(listed, () => {
+    for (const each of pending) each();
+  });
   if (stopping.aborted) end();
 }
 

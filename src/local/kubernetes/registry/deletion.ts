@@ -6,6 +6,7 @@ import { conflict, notFound } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import { type AdmissionPlugin, type AdmissionRequest, admit, admitNow, concerned } from './admission.ts';
 import { checkNamespaceDelete, namespaceStorage } from './namespace-lifecycle.ts';
+import { converting } from './pending-conversion.ts';
 import { previewEntry } from './preview-entry.ts';
 import type { DeleteOptions, ObjectName } from './registry.ts';
 import { readObject, storedObject } from './served.ts';
@@ -141,7 +142,16 @@ function remove(
   return { entry: transaction.delete(marked), gone: true };
 }
 
-export async function deleteObject(
+export const deleteObject = (
+  objects: Objects,
+  plugins: readonly AdmissionPlugin[],
+  context: RequestContext,
+  type: ResourceType,
+  name: ObjectName,
+  options: DeleteOptions,
+): Promise<Deleted> => converting(type, () => deleteOnce(objects, plugins, context, type, name, options));
+
+async function deleteOnce(
   objects: Objects,
   plugins: readonly AdmissionPlugin[],
   context: RequestContext,

@@ -41,7 +41,7 @@ const parse = (bytes: Buffer): KubeObject => JSON.parse(bytes.toString()) as Kub
 /** The object of an entry, in the version of `type`; a new one each time. */
 export function readObject(type: ResourceType, entry: Entry): KubeObject {
   const object = parse(entry.bytes);
-  if (type.convert) return type.convert.toServed(object);
+  if (type.convert) return type.convert.toServed(object, entry);
   object.apiVersion = apiVersionOf(type);
   return object;
 }

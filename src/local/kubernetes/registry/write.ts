@@ -13,6 +13,7 @@ import type { ResourceType } from '../types/resource-type.ts';
 import { type AdmissionPlugin, type AdmissionRequest, admit, admitNow, concerned } from './admission.ts';
 import { removesOnUpdate } from './deletion.ts';
 import { prepareNew } from './new-object.ts';
+import { converting } from './pending-conversion.ts';
 import { previewEntry } from './preview-entry.ts';
 import type { ObjectName, Written } from './registry.ts';
 import { readObject, storedObject } from './served.ts';
@@ -51,7 +52,10 @@ const subjectOf = (type: ResourceType): Subject => ({ group: type.group, resourc
 /** How often a write that waits for webhooks is tried when others write the same object. */
 const mostAttempts = 10;
 
-export async function write(objects: Objects, options: Write): Promise<Written> {
+export const write = (objects: Objects, options: Write): Promise<Written> =>
+  converting(options.type, () => writeOnce(objects, options));
+
+async function writeOnce(objects: Objects, options: Write): Promise<Written> {
   const { context, type, name } = options;
   const target = {
     operation: options.mode === 'create' ? ('CREATE' as const) : ('UPDATE' as const),
@@ -62,7 +66,7 @@ export async function write(objects: Objects, options: Write): Promise<Written> 
   const plugins = concerned(options.plugins, target, context);
   if (!plugins.some((plugin) => plugin.waits)) {
     return objects.commit((transaction) => {
-      const draft = begin(transaction, options, false);
+      const draft = begin(transaction, options, type.convert?.ready !== undefined);
       admitNow(plugins, 'mutate', draft.request);
       prepare(options, draft);
       admitNow(plugins, 'validate', draft.request);

@@ -2,7 +2,7 @@
 // make theirs from a CustomResourceDefinition. The verbs in registry/ work on any of them.
 
 import type { JsonObject, KubeObject } from '../object.ts';
-import type { StorageType } from '../objects/objects.ts';
+import type { Entry, StorageType } from '../objects/objects.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { FieldError } from '../status.ts';
@@ -101,8 +101,13 @@ export interface ResourceType {
   readonly strategy: Strategy;
   /** From the storage version to this one and back; left out when only apiVersion differs. */
   readonly convert?: {
-    readonly toServed: (object: KubeObject) => KubeObject;
+    readonly toServed: (object: KubeObject, entry?: Entry) => KubeObject;
     readonly toStored: (object: KubeObject) => KubeObject;
+    /**
+     * Where a webhook converts: the others throw PendingConversion for what is not there yet, and this waits for what many entries
+     * need, in one go. Undefined where all is there.
+     */
+    readonly ready?: (entries: readonly Entry[]) => Promise<void> | undefined;
   };
   /** Custom resources: unknown fields are pruned, defaults come from the schema, CEL rules run. */
   readonly custom?: { readonly preserveUnknownFields: boolean };
