@@ -51,17 +51,13 @@ const known: Readonly<Record<string, readonly string[]>> = {
   'the words for values of a wrong type in options and patches are not those of Go': [
     'delete with options of a wrong type',
     'strategic patch of a wrong type',
+    'merge patch of a kind',
     'page after nothing known',
     'field manager that cannot be printed',
     'version with two slashes',
   ],
-  'logs of pods come with the services that pods stand for': ['logs of a pod on no node'],
-  'the object quoted in a refused patch leaves out its time of creation': [
-    'merge patch of a kind',
-    'merge patch to a bad value',
-    'merge patch of an unknown field, strict',
-    'merge patch with a field twice, strict',
-    'JSON patch to a bad value',
+  'an empty log is an empty text (200), not no content (204)': ['logs of a pod on no node'],
+  'the object quoted in a refused patch has its fields as stored, not in the order of the Go type': [
     'status of a wrong type',
   ],
   'a bad label is named once, not once for each time the metadata is validated': [

@@ -59,6 +59,23 @@ function sortedLike(json: JsonValue, patch: unknown): JsonValue {
   return Object.fromEntries(names.map((name) => [name, sortedLike(json[name] ?? null, patch[name])]));
 }
 
+/** Members of metadata in the order the server prints them; others come last. */
+const metadataOrder = [
+  'name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp',
+  'deletionGracePeriodSeconds labels annotations ownerReferences finalizers managedFields',
+].flatMap((line) => line.split(' '));
+
+function withMetadataInOrder(json: JsonObject): JsonObject {
+  const { metadata } = json;
+  if (!isObject(metadata)) return json;
+  const ordered: Record<string, JsonValue> = {};
+  for (const member of metadataOrder) {
+    const value = metadata[member];
+    if (value !== undefined) ordered[member] = value;
+  }
+  return { ...json, metadata: { ...ordered, ...metadata } };
+}
+
 /** Reads a patch's outcome as an object of the type, and tells of unknown fields as asked. */
 export function readPatched(
   context: RequestContext,
@@ -67,7 +84,8 @@ export function readPatched(
   json: JsonObject,
   patch: PatchRequest,
 ): KubeObject {
-  const text = (): string => JSON.stringify(sortedLike(json, patch.type === 'json' ? {} : patch.body));
+  const text = (): string =>
+    JSON.stringify(sortedLike(withMetadataInOrder(json), patch.type === 'json' ? {} : patch.body));
   const expected = apiVersionOf(type);
   if (json.kind !== type.kind || json.apiVersion !== expected) {
     throw unreadable(
