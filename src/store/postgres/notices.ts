@@ -25,6 +25,7 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
   const subscribers = new Map<string, Set<() => void>>();
   const untold = new Set<string>();
   let client: Client | undefined;
+  let listening: Client | undefined;
   let telling: Promise<void> | undefined;
   let isClosed = false;
   let pause: NodeJS.Timeout | undefined;
@@ -55,7 +56,7 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
     try {
       await fresh.connect();
       // Telling must not wait for the disk: nothing is written.
-      await fresh.query(`SET synchronous_commit = off; LISTEN "${channel}"`);
+      await fresh.query('SET synchronous_commit = off');
       const { rows } = await fresh.query<{ pid: string }>('SELECT pg_backend_pid() AS pid');
       const ownProcessId = Number(rows[0]?.pid);
       fresh.on('notification', ({ payload, processId }) => {
@@ -65,11 +66,26 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
       if (isClosed) return over();
       client = fresh;
       pauseMs = firstPauseMs;
-      for (const container of subscribers.keys()) wake(container);
+      void listen();
       void tellAll();
     } catch {
       over();
     }
+  }
+
+  /** Listens once somebody wants to hear; a process that only writes is not woken by the commits of all the others. */
+  async function listen(): Promise<void> {
+    const on = client;
+    if (on === undefined || listening === on || subscribers.size === 0) return;
+    listening = on;
+    try {
+      await on.query(`LISTEN "${channel}"`);
+    } catch {
+      // The connection broke; the next one listens.
+      return;
+    }
+    // What was told before is missed.
+    for (const container of subscribers.keys()) wake(container);
   }
 
   /** One statement at a time: whatever commits meanwhile is told together by the next. */
@@ -100,6 +116,7 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
     subscribe(container, call) {
       const calls = subscribers.get(container) ?? new Set();
       subscribers.set(container, calls.add(call));
+      void listen();
       return () => {
         calls.delete(call);
       };
