@@ -16,6 +16,8 @@ export interface Notices {
 
 /** Between two tellings: commits that come faster are told together. */
 const leastGapMs = 4;
+/** A connection whose server does not answer for so long is given up. */
+const silenceMs = 10_000;
 const firstPauseMs = 50;
 const longestPauseMs = 5000;
 
@@ -37,7 +39,7 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
   }
 
   async function connect(): Promise<void> {
-    const fresh = new Client({ ...config, query_timeout: 0, statement_timeout: 0 });
+    const fresh = new Client({ ...config, query_timeout: silenceMs, statement_timeout: silenceMs });
     // Every break, also while connecting, ends here once.
     let isOver = false;
     const over = () => {
@@ -81,7 +83,8 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
     try {
       await on.query(`LISTEN "${channel}"`);
     } catch {
-      // The connection broke; the next one listens.
+      // The connection broke, or is as good as broken; the next one listens.
+      void on.end().catch(() => undefined);
       return;
     }
     // What was told before is missed.
@@ -92,16 +95,20 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
   function tellAll(): Promise<void> {
     telling ??= (async () => {
       while (client !== undefined && untold.size > 0) {
+        const by = client;
         const news = [...untold];
         untold.clear();
         const text = 'SELECT pg_notify($1, c) FROM unnest($2::text[]) c';
-        await client.query({ text, values: [channel, news], name: 'tell' }).catch(() => {
+        await by.query({ text, values: [channel, news], name: 'tell' }).catch(() => {
           for (const container of news) untold.add(container);
+          void by.end().catch(() => undefined);
         });
         await sleep(leastGapMs);
       }
     })().finally(() => {
       telling = undefined;
+      // News that came after the last look.
+      if (client !== undefined && untold.size > 0) void tellAll();
     });
     return telling;
   }
