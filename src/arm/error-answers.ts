@@ -1,6 +1,6 @@
 // Hooks error-wire.ts into a scope: what handlers throw, unknown paths, wrong methods.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refuseExpectation } from './client-error.ts';
+import { refuseExpectation } from '../kit/client-error.ts';
 import { isConditional } from './conditional.ts';
 import { methodNotAllowed, pathNotFound, toWire, type WireOptions } from './error-wire.ts';
 import { pathOf } from './request.ts';

@@ -1,6 +1,6 @@
 // What must be set on the server itself for the plugins to work: the router, request ids, and errors that happen before routing.
 import { type FastifyServerOptions, LogController } from 'fastify';
-import { clientErrorHandler } from './client-error.ts';
+import { clientErrorHandler } from '../kit/client-error.ts';
 import { sendError } from './error-answers.ts';
 import type { WireOptions } from './error-wire.ts';
 import { newArmRequest, newRequestId, requestLogger } from './ids.ts';

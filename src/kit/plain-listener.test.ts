@@ -243,6 +243,16 @@ test('a refused request with a body is answered before the body has come', async
   assert.deepEqual(reached(), []);
 });
 
+test('what is not HTTP, and an expectation that cannot be met, are answered in the form of every other error', async (t) => {
+  const { port } = await setup(t);
+  const garbage = await rawRequest(port, 'GET / HTTP/1.1\r\nno colon here\r\n\r\n');
+  assert.equal(garbage.status, 400);
+  assert.equal(JSON.parse(garbage.body).error.code, 'BadRequest');
+  const odd = await rawRequest(port, `GET /who HTTP/1.1\r\nhost: localhost:${port}\r\nexpect: a miracle\r\n\r\n`);
+  assert.equal(odd.status, 417);
+  assert.equal(JSON.parse(odd.body).error.code, 'ExpectationFailed');
+});
+
 async function setup(t: TestContext, options: Partial<PlainListenerOptions> = {}) {
   // As lenient as the apps behind it can be.
   const app = fastify({
