@@ -2,11 +2,12 @@
 // Every file is replaced whole or not at all, and keys are readable by their owner only.
 
 import { randomBytes, type X509Certificate } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checkAuthority, checkValidAt, type KeyedCertificate, pair, readCertificates } from './certificate.ts';
 import { PkiError } from './errors.ts';
 import { keyPem, readKey } from './keys.ts';
+import { makePrivateDirectory } from './private-directory.ts';
 
 /** The two files of a certificate with its key. */
 export interface CertificateFiles {
@@ -36,8 +37,8 @@ export function certificateFiles(directory: string, name: string): CertificateFi
  * sees a pair that does not match only for the instant between two renames, and a failure before that changes nothing.
  */
 export async function writeCertificate(files: CertificateFiles, keyed: KeyedCertificate): Promise<void> {
-  await mkdir(dirname(files.key), { recursive: true, mode: 0o700 });
-  await mkdir(dirname(files.certificate), { recursive: true, mode: 0o700 });
+  await makePrivateDirectory(dirname(files.key));
+  await makePrivateDirectory(dirname(files.certificate));
   await replaceFiles([
     { path: files.key, text: keyPem(keyed.key), mode: 0o600 },
     { path: files.certificate, text: keyed.certificatePem, mode: 0o644 },

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { makePrivateDirectory } from '../../pki/private-directory.ts';
 import { StoreError } from '../errors.ts';
 import { damaged } from './errors.ts';
 
@@ -65,7 +65,7 @@ export function transactions(db: DatabaseSync): Transaction {
 /** Makes the directory and the file, readable by their owner only. SQLite gives the -wal and -shm files the file's mode. */
 export async function prepareFile(file: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await makePrivateDirectory(dirname(file));
     closeSync(openSync(file, 'a+', 0o600));
   } catch (error) {
     throw fileError(error, file);
@@ -77,6 +77,7 @@ const fileErrors: Readonly<Record<string, readonly ['ReadOnly' | 'Full' | 'Unava
   EPERM: ['ReadOnly', 'this process may not write it or its directory; check the owner, the mode and its attributes'],
   EROFS: ['ReadOnly', 'it is on a file system mounted read-only'],
   ENOSPC: ['Full', 'there is no room left on the disk; free some, then try again'],
+  ENOENT: ['Unavailable', 'its directory cannot be made there; give a path on an ordinary file system'],
   EISDIR: ['Unavailable', 'a directory is in its place; give the path of a file'],
   EEXIST: ['Unavailable', 'its path leads through a file; give a path whose parents are directories'],
   ENOTDIR: ['Unavailable', 'its path leads through a file; give a path whose parents are directories'],
