@@ -1,8 +1,9 @@
 // Connections to one PostgreSQL server: a pool, prepared statements by name, and the rules for what is tried again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientConfig, Pool, type PoolClient } from 'pg';
-import type { Secret } from '../../kit/secret.ts';
+import { Secret } from '../../kit/secret.ts';
 import { StoreError } from '../errors.ts';
+import { settingsOf } from './address.ts';
 import { isConnectionLost, isRepeatable, type Stage, toStoreError } from './errors.ts';
 import { digest } from './names.ts';
 
@@ -19,7 +20,7 @@ export interface ServerSettings {
 
 export interface ConnectionOptions {
   /** `postgres://user:password@host:port/database`, or the settings one by one. */
-  readonly server: string | ServerSettings;
+  readonly server: string | Secret | ServerSettings;
   readonly maxConnections: number;
   readonly statementTimeoutSeconds: number;
   /** How long a call waits for a connection, a new one or one that others use. */
@@ -181,27 +182,27 @@ function configOf(options: ConnectionOptions): { config: ClientConfig; server: s
     options: '-c default_transaction_isolation=read\\ committed -c jit=off -c enable_seqscan=off',
     types: asText,
   };
-  const { server } = options;
-  if (typeof server !== 'string') {
-    const port = server.port ?? 5432;
-    const { password, tls } = server;
-    return {
-      server: `${server.host}:${port}`,
-      config: {
-        ...base,
-        host: server.host,
-        port,
-        database: server.database,
-        user: server.user,
-        ...(password ? { password: typeof password === 'function' ? password : password.reveal() } : {}),
-        ...(tls ? { ssl: { ...tls, ...(tls.key ? { key: tls.key.reveal() } : {}), rejectUnauthorized: true } } : {}),
-      } as ClientConfig,
-    };
-  }
-  if (!URL.canParse(server) || !/^postgres(ql)?:\/\//.test(server)) {
-    // The text may hold a password, so it is not shown.
-    throw new StoreError('Invalid', 'the PostgreSQL address must read postgres://user:password@host:port/database');
-  }
-  const { hostname, port } = new URL(server);
-  return { server: `${hostname}:${port || '5432'}`, config: { ...base, connectionString: server } };
+  const server = isText(options.server) ? settingsOf(reveal(options.server)) : options.server;
+  const port = server.port ?? 5432;
+  const { password, tls } = server;
+  return {
+    server: `${server.host}:${port}`,
+    config: {
+      ...base,
+      host: server.host,
+      port,
+      database: server.database,
+      user: server.user,
+      ...(password ? { password: typeof password === 'function' ? password : password.reveal() } : {}),
+      ...(tls ? { ssl: { ...tls, ...(tls.key ? { key: tls.key.reveal() } : {}), rejectUnauthorized: true } } : {}),
+    } as ClientConfig,
+  };
+}
+
+function isText(server: ConnectionOptions['server']): server is string | Secret {
+  return typeof server === 'string' || server instanceof Secret;
+}
+
+function reveal(address: string | Secret): string {
+  return typeof address === 'string' ? address : address.reveal();
 }

@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fchmodSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { makePrivateDirectory } from '../../pki/private-directory.ts';
@@ -62,11 +63,17 @@ export function transactions(db: DatabaseSync): Transaction {
   };
 }
 
-/** Makes the directory and the file, readable by their owner only. SQLite gives the -wal and -shm files the file's mode. */
+/** Makes the directory and the file; the file is for its owner only, also where it was not before. SQLite gives the -wal and -shm files the file's mode. */
 export async function prepareFile(file: string): Promise<void> {
   try {
     await makePrivateDirectory(dirname(file));
-    closeSync(openSync(file, 'a+', 0o600));
+    const fd = openSync(file, 'a+', 0o600);
+    try {
+      if (fstatSync(fd).mode & 0o077) fchmodSync(fd, 0o600);
+    } finally {
+      closeSync(fd);
+    }
+    for (const beside of [`${file}-wal`, `${file}-shm`]) await chmod(beside, 0o600).catch(() => undefined);
   } catch (error) {
     throw fileError(error, file);
   }
