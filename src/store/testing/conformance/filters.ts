@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Field, Filter } from '../../filter.ts';
+import type { Field, Filter, Json } from '../../filter.ts';
 import type { Container } from '../../store.ts';
 import { matches } from './evaluate.ts';
 import { paged } from './paging.ts';
