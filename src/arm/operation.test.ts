@@ -127,6 +127,19 @@ describe('an asynchronous operation', () => {
     assert.deepEqual([(await get(result)).statusCode, (await get(result)).json().error.code], [409, 'Canceled']);
   });
 
+  it('has the error of its last step only', async () => {
+    const { status, id } = await started('recovered');
+    const error = { code: 'Odd', message: 'x' };
+    await finish(store.container, id, { status: 'Provisioning', error, errorStatus: 422 });
+    assert.deepEqual((await get(status)).json().error, error);
+    assert.equal(await finish(store.container, id, { status: 'Provisioning', error, errorStatus: 422 }), false);
+    assert.equal(await finish(store.container, id, { status: 'Provisioning', error, errorStatus: 423 }), true);
+    await finish(store.container, id, { status: 'Succeeded' });
+    const stored = await store.container.read({ partition: subscriptionId, id: `operation:${id}` });
+    assert.ok(stored && !('error' in stored.body) && !('errorStatus' in stored.body));
+    assert.equal((await get(status)).json().error, undefined);
+  });
+
   it('stays ended: a late writer changes nothing', async () => {
     const { status, id } = await started('final');
     assert.equal(await finish(store.container, id, { status: 'Succeeded' }), true);

@@ -140,10 +140,13 @@ export function advanceOperation(
   const old = stored.body;
   if (isTerminal(old.status)) return undefined;
   const moved = old.status !== to.status;
-  if (!moved && to.data === undefined && JSON.stringify(old.error) === JSON.stringify(to.error)) return undefined;
+  const sameError = old.errorStatus === to.errorStatus && JSON.stringify(old.error) === JSON.stringify(to.error);
+  if (!moved && to.data === undefined && sameError) return undefined;
   const time = now.toISOString();
+  // An error is of the step that reported it: the next step says its own or has none.
+  const { error: _error, errorStatus: _errorStatus, ...kept } = old;
   const body: OperationDocument = {
-    ...old,
+    ...kept,
     status: to.status,
     ...(moved ? { lastTransitionTime: time } : {}),
     ...(isTerminal(to.status) ? { endTime: time } : {}),

@@ -15,7 +15,7 @@ import { operationRoutes } from '../operation-routes.ts';
 import { listAnswer, type PagingOptions, pageRequest } from '../paging.ts';
 import { type ArmOptions, armScope } from '../plugin.ts';
 import { preflight } from '../preflight.ts';
-import { isGuid, isResourceGroupName, isResourceName, parseResourceId } from '../resource-id.ts';
+import { idKey, isGuid, isResourceGroupName, isResourceName, parseResourceId } from '../resource-id.ts';
 import { Enum, MapOf, Nullable, SecretText } from '../schema.ts';
 import { armServerOptions } from '../server-options.ts';
 import type { GateRow, Subscription } from '../subscription-gate.ts';
@@ -279,7 +279,7 @@ export function demoProvider(options: DemoOptions): FastifyInstance {
   );
 
   const result = async (operation: OperationDocument, _: FastifyRequest, reply: FastifyReply, status: number) => {
-    const key = { partition: operation.subscriptionId, id: operation.resourceId.toLowerCase() };
+    const key = { partition: operation.subscriptionId, id: idKey(operation.resourceId) };
     const body = (await container.read(key))?.body;
     return reply.code(status).send(body && !isOperation(body) ? shown(body, body.id) : {});
   };
