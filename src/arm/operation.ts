@@ -6,7 +6,7 @@ import type { Secret } from '../kit/secret.ts';
 import type { Document, Operation as StoreOperation } from '../store/store.ts';
 import type { ErrorBody } from './errors.ts';
 
-/** From the last write on: how long an operation can be asked for. */
+/** From its last step on: how long an operation can be asked for. */
 export const operationTtlSeconds = 604_800;
 
 const terminalStatuses = ['Succeeded', 'Failed', 'Canceled'] as const;
