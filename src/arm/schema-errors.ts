@@ -55,7 +55,7 @@ function isFull({ errors }: Search): boolean {
 /** One word of a secret in any part of a schema counts for the whole value, since each part would show it. */
 function isSecret(schema: JsonSchema): boolean {
   if (schema['x-ms-secret'] === true) return true;
-  return [schema.allOf, schema.anyOf, schema.oneOf].some((parts) => parts?.some(isSecret) === true);
+  return (schema.allOf?.some(isSecret) || schema.anyOf?.some(isSecret) || schema.oneOf?.some(isSecret)) ?? false;
 }
 
 function visit(schema: JsonSchema, value: unknown, target: string, outer: Search): void {
@@ -174,16 +174,18 @@ function visitText(schema: JsonSchema, value: string, shown: unknown, add: (mess
   }
 }
 
+const numberRules = [
+  ['minimum', (value: number, limit: number) => value >= limit, 'greater than or equal to'],
+  ['maximum', (value: number, limit: number) => value <= limit, 'less than or equal to'],
+  ['exclusiveMinimum', (value: number, limit: number) => value > limit, 'greater than'],
+  ['exclusiveMaximum', (value: number, limit: number) => value < limit, 'less than'],
+  ['multipleOf', (value: number, limit: number) => value % limit === 0, 'a multiple of'],
+] as const;
+
 function visitNumber(schema: JsonSchema, value: number, shown: unknown, add: (message: string) => void): void {
-  const limits: readonly (readonly [number | undefined, (limit: number) => boolean, string])[] = [
-    [schema.minimum, (limit) => value >= limit, 'greater than or equal to'],
-    [schema.maximum, (limit) => value <= limit, 'less than or equal to'],
-    [schema.exclusiveMinimum, (limit) => value > limit, 'greater than'],
-    [schema.exclusiveMaximum, (limit) => value < limit, 'less than'],
-    [schema.multipleOf, (limit) => value % limit === 0, 'a multiple of'],
-  ];
-  for (const [limit, fits, words] of limits) {
-    if (limit !== undefined && !fits(limit)) add(fieldMessage.invalid(shown, `must be ${words} ${limit}`));
+  for (const [keyword, fits, words] of numberRules) {
+    const limit = schema[keyword];
+    if (limit !== undefined && !fits(value, limit)) add(fieldMessage.invalid(shown, `must be ${words} ${limit}`));
   }
 }
 
