@@ -115,7 +115,7 @@ const naming = ['name', 'key'] as const;
 const named: ReadonlySet<string> = new Set(['value', 'values']);
 
 function namesItsValue(value: object): boolean {
-  if (!Object.hasOwn(value, 'value') && !Object.hasOwn(value, 'values')) return false;
+  if (!('value' in value) && !('values' in value)) return false;
   return naming.some((label) => {
     const name = read(value, label);
     return typeof name === 'string' && namesSecret(name);
