@@ -80,16 +80,15 @@ export async function connect(options: ConnectionOptions): Promise<Connections> 
 
   let closed: Promise<void> | undefined;
 
-  async function checkOut(): Promise<PoolClient> {
-    if (closed) throw new StoreError('Closed', 'the store is closed');
-    try {
-      return await pool.connect();
-    } catch (error) {
-      if (error instanceof Error && error.message === 'timeout exceeded when trying to connect') {
-        throw new StoreError('Busy', `PostgreSQL at ${server}: all ${options.maxConnections} connections are in use`);
-      }
-      throw toStoreError(error, 'connect', server);
+  function checkOut(): Promise<PoolClient> {
+    return closed ? Promise.reject(new StoreError('Closed', 'the store is closed')) : pool.connect().catch(refused);
+  }
+
+  function refused(error: unknown): never {
+    if (error instanceof Error && error.message === 'timeout exceeded when trying to connect') {
+      throw new StoreError('Busy', `PostgreSQL at ${server}: all ${options.maxConnections} connections are in use`);
     }
+    throw toStoreError(error, 'connect', server);
   }
 
   async function withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -105,11 +104,19 @@ export async function connect(options: ConnectionOptions): Promise<Connections> 
     }
   }
 
-  function once(statement: Statement, values: readonly Value[]): Promise<readonly Cells[]> {
-    return withClient(async (client) => {
-      const query = { ...statement, values: values as unknown[], rowMode: 'array' as const };
-      return (await client.query<(string | null)[]>(query)).rows;
-    });
+  /** As `withClient` with one query, written out: this is the path of every call. */
+  async function once(statement: Statement, values: readonly Value[]): Promise<readonly Cells[]> {
+    const client = await checkOut();
+    const { text, name } = statement;
+    const query = { text, values: values as unknown[], rowMode: 'array' as const, ...(name ? { name } : {}) };
+    try {
+      const { rows } = await client.query<(string | null)[]>(query);
+      client.release();
+      return rows;
+    } catch (error) {
+      client.release(isConnectionLost(error));
+      throw error;
+    }
   }
 
   async function repeated(statement: Statement, values: readonly Value[]): Promise<readonly Cells[]> {
@@ -129,9 +136,11 @@ export async function connect(options: ConnectionOptions): Promise<Connections> 
     async read(statement, values) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await repeated(statement, values);
+          return await once(statement, values);
         } catch (error) {
-          if (attempt === readAttempts || !isConnectionLost(error)) throw toStoreError(error, 'read', server);
+          if (attempt >= repeats || !(isConnectionLost(error) ? attempt < readAttempts : isRepeatable(error)))
+            throw toStoreError(error, 'read', server);
+          if (isRepeatable(error)) await sleep(Math.random() * 5 * attempt);
         }
       }
     },
