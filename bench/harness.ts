@@ -67,7 +67,7 @@ export interface Comparison {
  * The first round warms up and does not count.
  */
 export async function compare(comparison: Comparison): Promise<void> {
-  const { operations, rounds = 25 } = comparison;
+  const { operations, rounds = 9 } = comparison;
   const rates: { readonly subject: number[]; readonly peer: number[] } = { subject: [], peer: [] };
   for (let round = 0; round <= rounds; round++) {
     const order = round % 2 === 0 ? (['subject', 'peer'] as const) : (['peer', 'subject'] as const);

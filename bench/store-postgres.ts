@@ -79,6 +79,7 @@ interface BareVersion {
 
 function bareStatements(url: string) {
   const pool = new Pool({ connectionString: url, max: connections });
+  pool.on('error', () => undefined);
   const [documents, changes, revisions] = ['aro.peer_documents', 'aro.peer_changes', 'aro.peer_revisions'];
   const columns = 'revision, kind, partition, id, body';
   return {
@@ -119,6 +120,15 @@ async function verbs(store: Store, url: string): Promise<void> {
   const known = 2000;
   const versions: Document<Body>[] = [];
   const bareVersions: BareVersion[] = [];
+
+  // The store is more code than the bare statements, and it is compiled while it runs.
+  progress('warming up');
+  const warm = (index: number) => [partitionOf(index), `warm-${index}`, bodyOf(`w${index}`)] as const;
+  await workersOf((index) => subject.create({ partition: warm(index)[0], id: warm(index)[1] }, warm(index)[2]))(
+    5000,
+    0,
+  );
+  await workersOf((index) => bare.create(...warm(index)))(5000, 0);
 
   progress('create');
   await compare({

@@ -12,6 +12,7 @@ import { compare, loopOf, percentile, progress, report } from './harness.ts';
 
 const bench = 'store-sqlite';
 const feedEvents = 1000;
+const rounds = 25;
 const partition = 'a3f1c9d2-7e44-4b8e-9c55-0d1f2e3a4b5c';
 
 interface Body {
@@ -63,6 +64,7 @@ async function verbs(directory: string): Promise<void> {
     bench,
     case: 'create',
     operations: 500,
+    rounds,
     subject: loopOf((index) => subject.create({ partition, id: `create-${index}` }, bodyOf(`k${index}`))),
     peer: loopOf((index) => bare.create(`create-${index}`, bodyOf(`k${index}`))),
   });
@@ -73,6 +75,7 @@ async function verbs(directory: string): Promise<void> {
     bench,
     case: 'point read',
     operations: 3000,
+    rounds,
     subject: loopOf((index) => subject.read({ partition, id: `create-${(index * 7) % known}` })),
     peer: loopOf((index) => bare.read(`create-${(index * 7) % known}`)),
   });
@@ -87,6 +90,7 @@ async function verbs(directory: string): Promise<void> {
     bench,
     case: 'replace',
     operations: 500,
+    rounds,
     subject: loopOf(async (index) => {
       const document = documents[index % known];
       if (document) documents[index % known] = await subject.replace(document, bodyOf(`s${index}`));
@@ -99,6 +103,7 @@ async function verbs(directory: string): Promise<void> {
     bench,
     case: 'batch of 2',
     operations: 300,
+    rounds,
     subject: loopOf((index) =>
       subject.batch(partition, [
         { kind: 'create', id: `batch-${index}-a`, body: bodyOf(`a${index}`) },
@@ -201,6 +206,7 @@ async function claims(directory: string): Promise<void> {
     bench,
     case: 'claim, 100,000 queued against 1,000 queued',
     operations: 300,
+    rounds,
     subject: claiming(sizes.long),
     peer: claiming(sizes.short),
   });

@@ -39,8 +39,9 @@ const within: ReadonlyMap<string, readonly string[]> = new Map([
   ['clusters-service', ['clusters-service/client']],
 ]);
 
+/** Imports of every form, and files named for a worker or a process. */
 const importForm =
-  /(?:^|[\s;}])(?:import|export)\s*(?:type\s*)?(?:[\w*{}\s,$]+?\s*from\s*)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
+  /(?:^|[\s;}])(?:import|export)\s*(?:type\s*)?(?:[\w*{}\s,$]+?\s*from\s*)?['"]([^'"]+)['"]|\b(?:import|new URL)\(\s*['"]([^'"]+\.ts)['"]/g;
 
 const broken: string[] = [];
 let seen = 0;
@@ -68,7 +69,9 @@ function refusal(from: string, to: string): string | undefined {
   if (/^src\/.*\.test\.ts$/.test(to)) return 'tests are not imported';
   if (isTest) return undefined;
   if (/^(test|bench)\//.test(to) || /\/testing\//.test(to)) return 'only tests and benchmarks import test code';
-  if (!from.startsWith('src/') || !to.startsWith('src/')) return undefined;
+  if (!to.startsWith('src/')) return undefined;
+  if (!from.startsWith('src/'))
+    return roomOf(to) === 'local' ? 'only src/cli, tests and benchmarks import src/local' : undefined;
   const [fromRoom, toRoom] = [roomOf(from), roomOf(to)];
   if (fromRoom === toRoom) return undefined;
   if (toRoom === 'local') return fromRoom === 'cli' ? undefined : 'only src/cli, tests and benchmarks import src/local';

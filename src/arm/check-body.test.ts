@@ -183,6 +183,64 @@ describe('body checking', () => {
     });
   });
 
+  it('never shows what is inside a secret, or part of it by any branch', () => {
+    const secret = { 'x-ms-secret': true } as const;
+    const kept = Type.Object({ kind: Type.Literal('a'), code: Type.String({ pattern: '^x$' }) });
+    const Hidden = Type.Object({
+      object: Type.Object({ pin: Type.Integer({ maximum: 5 }) }, secret),
+      list: Type.Array(Type.String({ pattern: '^x$' }), { ...secret, uniqueItems: true }),
+      map: MapOf(Type.String({ pattern: '^x$' }), secret),
+      either: Type.Union([Type.String({ pattern: '^x$' }), Type.Integer()], secret),
+      branch: Type.Union([Type.String({ pattern: '^x$', ...secret }), Type.Integer()]),
+      all: Type.Unsafe<string>({ type: 'string', allOf: [secret, { pattern: '^x$' }] }),
+      items: Type.Array(Type.Unsafe<string>({ allOf: [{ type: 'string', ...secret }] }), { uniqueItems: true }),
+      chosen: Type.Union([kept, Type.Object({ kind: Type.Literal('b') })], secret),
+    });
+    const errors = bodyErrors(Hidden, {
+      object: { pin: 7777 },
+      list: ['hunter2', 'hunter2'],
+      map: { a: 'hunter2' },
+      either: 'hunter2',
+      branch: 'hunter2',
+      all: 'hunter2',
+      items: ['hunter2', 'hunter2'],
+      chosen: { kind: 'hunter2', code: 'hunter2' },
+    });
+    const places = ['object.pin', 'list[0]', 'list[1]', 'list[1]', 'map[a]', 'either', 'branch', 'all', 'items[1]'];
+    assert.deepEqual(
+      errors.map(({ target }) => target),
+      [...places, 'chosen.kind'],
+    );
+    for (const { target, message } of errors) assert.match(message, /\[redacted\]/, target);
+    assert.ok(!/hunter2|7777/.test(JSON.stringify(errors)));
+  });
+
+  it('names a number that JSON cannot show', () => {
+    const Amount = Type.Object({ amount: Type.Number(), count: Type.Integer() });
+    assert.deepEqual(bodyErrors(Amount, JSON.parse('{"amount": 1e999, "count": -1e999}')), [
+      { target: 'amount', message: 'Invalid value: Infinity: must be a number' },
+      { target: 'count', message: 'Invalid value: -Infinity: must be an integer' },
+    ]);
+  });
+
+  it('stops looking once there are more errors than anybody counts', () => {
+    const Wide = Type.Object({
+      list: Type.Optional(Type.Array(Type.Integer(), { uniqueItems: true })),
+      either: Type.Optional(Type.Union([Type.Array(Type.Integer()), Type.Array(Type.Boolean())])),
+      map: Type.Optional(Type.Object({}, { additionalProperties: false })),
+    });
+    const list = Array.from({ length: 1_300_000 }, () => 'x');
+    for (const value of [{ list }, { either: list }, { list, either: list, map: { ...list.slice(0, 5000) } }]) {
+      assert.equal(bodyErrors(Wide, value).length, 1001);
+    }
+    assert.throws(() => checkBody(Wide, { list }), {
+      code: 'MultipleErrorsOccurred',
+      message: 'more than 1000 errors occurred, of which the first 100 are listed',
+    });
+    const thousand = Array.from({ length: 1000 }, (_, i) => `${i}`);
+    assert.throws(() => checkBody(Wide, { list: thousand }), { message: /^1000 errors occurred/ });
+  });
+
   it('shortens long values and lists at most 100 errors', () => {
     const error = thrown({ location: 'x', properties: { version: 'x'.repeat(100_000) } });
     assert.ok(error.message.length < 300);

@@ -71,6 +71,20 @@ describe('errors on the wire', () => {
   it('make a lost race of a conditional request a failed precondition', () => {
     const answer = wire(new StoreError('Changed', ''), { conditional: true });
     assert.deepEqual([answer.status, answer.body.error.code], [412, 'PreconditionFailed']);
+    const exists = wire(new StoreError('Exists', ''), { conditional: true });
+    assert.deepEqual([exists.status, exists.body.error.code], [412, 'PreconditionFailed']);
+    assert.match(exists.body.error.message, /created/);
+  });
+
+  it('give a lost race the status that the product wants', () => {
+    for (const code of ['Changed', 'Exists', 'LeaseLost'] as const) {
+      const answer = toWire(new StoreError(code, ''), request, { bodyTooLargeStatus: 400, lostRaceStatus: 429 });
+      assert.deepEqual(
+        [answer.status, answer.body.error.code, answer.headers['retry-after']],
+        [429, 'Conflict', '1'],
+        code,
+      );
+    }
   });
 
   it('list the methods that are allowed', () => {

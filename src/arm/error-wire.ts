@@ -8,6 +8,8 @@ const retryAfterSeconds = { serviceUnavailable: 59, tooManyRequests: 10, changed
 export interface WireOptions {
   /** Status for a body over the limit; the code is InvalidResource. 400 is what ARM clients of both products know. */
   readonly bodyTooLargeStatus: 400 | 413;
+  /** Status for a write that lost its race without a condition; the code is Conflict, to be tried again after a second. 409 when left out. */
+  readonly lostRaceStatus?: 409 | 429;
 }
 
 /** What is known of the request that failed. */
@@ -62,9 +64,10 @@ type StoreRow = (request: FailedRequest, options: WireOptions) => ArmError | und
 
 /** Codes left out (a damaged file, a missing key) are for operators: the caller gets the bare 500. */
 const storeRows: Partial<Record<StoreErrorCode, StoreRow>> = {
-  Exists: () => changed(),
-  Changed: (request) => (request.conditional ? preconditionFailed() : changed()),
-  LeaseLost: () => changed(),
+  Exists: (request, options) =>
+    request.conditional ? preconditionFailed('another request created the resource') : lostRace(options),
+  Changed: (request, options) => (request.conditional ? preconditionFailed() : lostRace(options)),
+  LeaseLost: (_, options) => lostRace(options),
   UniqueKey: () => new ArmError(409, 'Conflict', 'Another resource already has a value that must be unique.'),
   NotFound: (request) =>
     request.conditional ? preconditionFailed() : new ArmError(404, 'ResourceNotFound', 'The resource was not found.'),
@@ -90,13 +93,13 @@ function fromStore(thrown: unknown, request: FailedRequest, options: WireOptions
   return isStoreError(thrown) ? storeRows[thrown.code]?.(request, options) : undefined;
 }
 
-function changed(): ArmError {
-  return new ArmError(409, 'Conflict', changedMessage, { retryAfterSeconds: retryAfterSeconds.changed });
+function lostRace(options: WireOptions): ArmError {
+  const more = { retryAfterSeconds: retryAfterSeconds.changed };
+  return new ArmError(options.lostRaceStatus ?? 409, 'Conflict', changedMessage, more);
 }
 
-function preconditionFailed(): ArmError {
-  const message =
-    'The condition given in If-Match or If-None-Match is not met: the resource changed since it was read.';
+function preconditionFailed(why = 'the resource changed since it was read'): ArmError {
+  const message = `The condition given in If-Match or If-None-Match is not met: ${why}.`;
   return new ArmError(412, 'PreconditionFailed', message, { retryAfterSeconds: retryAfterSeconds.changed });
 }
 

@@ -67,14 +67,6 @@ export function invalidRequestContent(message: string, target?: string): ArmErro
   return new ArmError(400, 'InvalidRequestContent', message, target === undefined ? {} : { target });
 }
 
-/** 409: the resource is in a state that does not allow this. */
-export function conflict(message: string, target?: string, retryAfterSeconds?: number): ArmError {
-  return new ArmError(409, 'Conflict', message, {
-    ...(target === undefined ? {} : { target }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  });
-}
-
 /** 403, with no hint at what would have been allowed. */
 export function forbidden(message = 'The caller is not allowed to make this request.'): ArmError {
   return new ArmError(403, 'Forbidden', message);

@@ -9,6 +9,9 @@ export interface FieldError {
 
 const shownMaxLength = 128;
 
+/** Nobody counts further: whoever collects errors may stop at one more. */
+export const countedMax = 1000;
+
 /** The message forms. `value` is the caller's; pass undefined for a secret one. */
 export const fieldMessage = {
   required: (detail?: string) => (detail === undefined ? 'Required value' : `Required value: ${detail}`),
@@ -29,7 +32,8 @@ export function show(value: unknown): string {
   if (typeof value === 'string' && value.length > shownMaxLength) {
     return `${JSON.stringify(value.slice(0, shownMaxLength).toWellFormed())}… (${value.length} characters)`;
   }
-  return JSON.stringify(value);
+  // JSON has no word for a number too large for it.
+  return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }
 
 /** The place of a member inside a place. Names with characters of the path's own syntax go in brackets. */
@@ -56,5 +60,6 @@ export function fieldErrors(errors: readonly [FieldError, ...FieldError[]], max 
     ...(target === '' ? {} : { target }),
   }));
   const more = errors.length > max ? `, of which the first ${max} are listed` : '';
-  return new ArmError(400, 'MultipleErrorsOccurred', `${errors.length} errors occurred${more}`, { details });
+  const count = errors.length > countedMax ? `more than ${countedMax}` : String(errors.length);
+  return new ArmError(400, 'MultipleErrorsOccurred', `${count} errors occurred${more}`, { details });
 }

@@ -1,6 +1,7 @@
 // JSON from outside to a value that is safe to walk and to merge: bounded depth, no `__proto__`, and an error that says where.
 // The error never quotes the text, which may hold secrets.
 import { isUtf8 } from 'node:buffer';
+import { isRecord } from './record.ts';
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
@@ -27,19 +28,19 @@ function mayPollute(text: string): boolean {
 
 /** Level by level instead of by recursion: a deep text must not exhaust the stack here. */
 function walk(root: unknown, maxDepth: number, checkNames: boolean): string | undefined {
-  let level: object[] = isObject(root) ? [root] : [];
+  let level: object[] = isNode(root) ? [root] : [];
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > maxDepth) return `it is nested more than ${maxDepth} levels deep`;
     const next: object[] = [];
     for (const node of level) {
       if (checkNames && pollutes(node)) return "it has a member named '__proto__' or 'constructor.prototype'";
       if (Array.isArray(node)) {
-        for (const item of node) if (isObject(item)) next.push(item);
+        for (const item of node) if (isNode(item)) next.push(item);
       } else {
         const members = node as Readonly<Record<string, unknown>>;
         for (const name of Object.keys(members)) {
           const member = members[name];
-          if (isObject(member)) next.push(member);
+          if (isNode(member)) next.push(member);
         }
       }
     }
@@ -52,11 +53,11 @@ function pollutes(node: object): boolean {
   if (Object.hasOwn(node, '__proto__')) return true;
   if (!Object.hasOwn(node, 'constructor')) return false;
   const value = (node as { constructor: unknown }).constructor;
-  return isObject(value) && Object.hasOwn(value, 'prototype');
+  return isRecord(value) && Object.hasOwn(value, 'prototype');
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+function isNode(value: unknown): value is object {
+  return Array.isArray(value) || isRecord(value);
 }
 
 /** Where a text stops being JSON: `unexpected character at line 3, column 14`. Only called for text that does not parse. */

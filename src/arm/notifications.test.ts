@@ -2,17 +2,24 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createGuardedClient, type GuardedClient } from '../kit/guarded-client.ts';
 import { createLogger } from '../kit/log.ts';
+import { Secret } from '../kit/secret.ts';
 import { createAuthority, issueServerCertificate } from '../pki/authority.ts';
-import type { Container } from '../store/store.ts';
+import type { Container, Store } from '../store/store.ts';
 import { type NotificationOptions, type NotificationSender, startNotifications } from './notifications.ts';
-import { createOperation, isOperation, type OperationDocument, operationTtlSeconds } from './operation.ts';
+import {
+  createOperation,
+  isOperation,
+  type OperationDocument,
+  operationDocumentId,
+  operationTtlSeconds,
+} from './operation.ts';
 import { type DemoDocument, finish, operationOptions, subscriptionId } from './testing/demo-provider.ts';
 import { type DemoStore, demoContainer, demoStore } from './testing/demo-store.ts';
 
@@ -86,9 +93,11 @@ after(async () => {
 function start(
   more: Partial<NotificationOptions> = {},
   container: Container<DemoDocument> = store.container,
+  clock: Pick<Store, 'now'> = store.store,
 ): NotificationSender {
   const sender = startNotifications({
     container: container as unknown as Container<object>,
+    store: clock,
     paths: operationOptions.paths,
     client,
     log,
@@ -101,7 +110,11 @@ function start(
   return sender;
 }
 
-async function operation(more: Partial<OperationDocument> = {}): Promise<string> {
+async function operation(
+  more: Partial<OperationDocument> = {},
+  { container } = store,
+  ttlSeconds = operationTtlSeconds,
+): Promise<string> {
   const operationId = randomUUID();
   const now = new Date().toISOString();
   const document: OperationDocument = {
@@ -114,15 +127,16 @@ async function operation(more: Partial<OperationDocument> = {}): Promise<string>
     status: 'Accepted',
     startTime: now,
     lastTransitionTime: now,
-    notificationUri: `${origin}/notify/${operationId}`,
+    notificationUri: new Secret(`${origin}/notify/${operationId}`),
     ...more,
   };
-  await store.container.batch(subscriptionId, [createOperation(document)]);
+  const key = { partition: subscriptionId, id: operationDocumentId(operationId) };
+  await container.create(key, document, { ttlSeconds });
   return operationId;
 }
 
-async function read(operationId: string): Promise<OperationDocument> {
-  const body = (await store.container.read({ partition: subscriptionId, id: `operation:${operationId}` }))?.body;
+async function read(operationId: string, { container } = store): Promise<OperationDocument> {
+  const body = (await container.read({ partition: subscriptionId, id: operationDocumentId(operationId) }))?.body;
   assert.ok(isOperation(body));
   return body;
 }
@@ -135,7 +149,9 @@ async function until(done: () => boolean | Promise<boolean>): Promise<void> {
   assert.fail('it did not happen within 10 seconds');
 }
 
-const settled = (id: string, state: string) => until(async () => (await read(id)).notification?.state === state);
+const settled = (id: string, state: string, from = store) =>
+  until(async () => (await read(id, from)).notification?.state === state);
+const days = (count: number) => count * 86_400_000;
 
 describe('ARM notifications', () => {
   it('are POSTed at the end of an operation, and the address is forgotten after', async () => {
@@ -208,21 +224,21 @@ describe('ARM notifications', () => {
   });
 
   it('survive a receiver that is down', async () => {
-    const id = await operation({ notificationUri: 'https://localhost:1/notify' });
+    const id = await operation({ notificationUri: new Secret('https://localhost:1/notify') });
     await finish(store.container, id, { status: 'Succeeded' });
     const first = start();
     await until(async () => ((await read(id)).notification?.attempts ?? 0) >= 2);
     await first.stop();
     const stored = await read(id);
     assert.equal(stored.notification?.state, 'pending');
-    assert.equal(stored.notificationUri, 'https://localhost:1/notify');
+    assert.equal(stored.notificationUri?.reveal(), 'https://localhost:1/notify');
   });
 
   it('to an address that is not allowed are recorded and given up', async () => {
     start();
     const ids = await Promise.all(
       ['http://localhost/x', 'https://169.254.169.254/x', 'https://evil.example/x', 'ftp://localhost/x'].map(
-        (notificationUri) => operation({ notificationUri }),
+        (address) => operation({ notificationUri: new Secret(address) }),
       ),
     );
     for (const id of ids) {
@@ -235,12 +251,100 @@ describe('ARM notifications', () => {
     }
   });
 
-  it('are given up when the operation’s time is over', async () => {
-    const endTime = new Date(Date.now() - (operationTtlSeconds + 60) * 1000).toISOString();
-    const id = await operation({ status: 'Succeeded', endTime, notification: { state: 'pending', attempts: 30 } });
+  it('are tried again when the address of the host’s name is not allowed, which may have been a moment’s', async () => {
+    const { port } = server.address() as AddressInfo;
+    let asked = 0;
+    const wary = createGuardedClient({
+      allowedHosts: ['localhost'],
+      privateHosts: ['localhost'],
+      allowedPorts: [port],
+      ca: authorityPem,
+      timeoutSeconds: 5,
+      maxResponseBytes: 65_536,
+      resolve: async () => [{ address: asked++ < 2 ? '169.254.169.254' : '127.0.0.1', family: 4 }],
+    });
+    try {
+      start({ client: wary });
+      const id = await operation();
+      await finish(store.container, id, { status: 'Succeeded' });
+      await settled(id, 'delivered');
+      assert.ok(((await read(id)).notification?.attempts ?? 0) >= 3);
+    } finally {
+      for (const sender of senders.splice(0)) await sender.stop();
+      await wary.close();
+    }
+  });
+
+  it('are sent by the store’s clock, however far ahead the clock of the process is', async () => {
+    const behind = () => Date.now() - days(8);
+    const other = await demoStore(behind);
+    try {
+      const time = new Date(behind()).toISOString();
+      const nextAttemptAt = new Date(behind() - 1000).toISOString();
+      const ended = { status: 'Succeeded', lastTransitionTime: time, endTime: time } as const;
+      const id = await operation({ ...ended, notification: { state: 'pending', attempts: 1, nextAttemptAt } }, other);
+      const waiting = new Date(behind() + 1_800_000).toISOString();
+      const early = await operation(
+        { ...ended, notification: { state: 'pending', attempts: 9, nextAttemptAt: waiting } },
+        other,
+      );
+      const sender = start({}, other.container, other.store);
+      await settled(id, 'delivered', other);
+      await sender.sweep();
+      assert.equal((await read(early, other)).notification?.attempts, 9);
+    } finally {
+      for (const sender of senders.splice(0)) await sender.stop();
+      await other.close();
+    }
+  });
+
+  it('are sent although a clock that was wrong put them off for longer than anybody waits', async () => {
+    const nextAttemptAt = new Date(Date.now() + days(8)).toISOString();
+    const id = await operation({
+      status: 'Succeeded',
+      notification: { state: 'pending', attempts: 1, nextAttemptAt },
+    });
     start();
+    await settled(id, 'delivered');
+  });
+
+  it('are given up with the last attempt that the operation’s time to live has room for', async () => {
+    answers = [503];
+    start({ firstRetrySeconds: 600 });
+    const notification = { state: 'pending', attempts: 1 } as const;
+    const id = await operation({ status: 'Succeeded', notification }, store, 300);
     await settled(id, 'expired');
-    assert.equal(received.length, 0);
+    const { notification: end, notificationUri } = await read(id);
+    assert.deepEqual([end?.attempts, notificationUri], [2, undefined]);
+    assert.match(end?.lastError ?? '', /503/);
+  });
+
+  it('do not lengthen the life of the operation', async () => {
+    answers = [503, 503];
+    start();
+    const id = await operation({ status: 'Succeeded', notification: { state: 'pending', attempts: 0 } }, store, 3000);
+    await settled(id, 'delivered');
+    const stored = await store.container.read({ partition: subscriptionId, id: operationDocumentId(id) });
+    assert.ok((stored?.expiresAt ?? Number.POSITIVE_INFINITY) <= (await store.store.now()) + 3_001_000);
+  });
+
+  it('are given up after many attempts', async () => {
+    answers = [503];
+    start();
+    const id = await operation({ status: 'Succeeded', notification: { state: 'pending', attempts: 249 } });
+    await settled(id, 'expired');
+    assert.equal(received.length, 1);
+  });
+
+  it('have their address sealed in the database, and shown nowhere', async () => {
+    const address = `${origin}/notify/capability-${randomUUID()}`;
+    const id = await operation({ notificationUri: new Secret(address) });
+    const stored = await read(id);
+    assert.equal(stored.notificationUri?.reveal(), address);
+    assert.ok(!JSON.stringify(stored).includes('capability'));
+    for (const file of [store.file, `${store.file}-wal`]) {
+      assert.ok(!(await readFile(file, 'latin1').catch(() => '')).includes(address), file);
+    }
   });
 
   it('are not sent where nobody asked for them', async () => {

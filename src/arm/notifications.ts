@@ -5,13 +5,15 @@ import type { GuardedClient } from '../kit/guarded-client.ts';
 import { GuardedRequestError, type GuardRule } from '../kit/guarded-url.ts';
 import { isStoreError } from '../store/errors.ts';
 import type { Filter } from '../store/filter.ts';
-import type { Container, Document } from '../store/store.ts';
-import { isOperation, isTerminal, type OperationDocument, operationStatus, operationTtlSeconds } from './operation.ts';
+import type { Container, Document, Store, Version } from '../store/store.ts';
+import { isOperation, isTerminal, type OperationDocument, operationStatus } from './operation.ts';
 import { type OperationPaths, statusPath } from './operation-paths.ts';
 
 export interface NotificationOptions {
   /** The container that operations are in, among other documents. */
   readonly container: Pick<Container<object>, 'query' | 'changes' | 'replace'>;
+  /** Its clock is the only one that counts: that of a process may be wrong. */
+  readonly store: Pick<Store, 'now'>;
   readonly paths: OperationPaths;
   readonly client: Pick<GuardedClient, 'request'>;
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>;
@@ -33,9 +35,13 @@ export interface NotificationSender {
 }
 
 const retryMaxSeconds = 3600;
+/** Waits differ by this much, so that what failed together is not tried again together. */
+const spread = 0.2;
+/** More than fit into an operation's time to live at the longest wait: only for documents that do not expire. */
+const attemptsMax = 250;
 
 /** The client's rules that an address breaks for good; what breaks the others may be right the next time. */
-const refusals: ReadonlySet<GuardRule> = new Set(['url', 'scheme', 'host', 'port', 'header', 'address']);
+const refusals: ReadonlySet<GuardRule> = new Set(['url', 'scheme', 'host', 'port', 'header']);
 
 function isRefused(error: unknown): boolean {
   return error instanceof GuardedRequestError && refusals.has(error.rule);
@@ -57,9 +63,10 @@ export function startNotifications(options: NotificationOptions): NotificationSe
 
   const consider = async (document: Document<object>): Promise<void> => {
     const name = `${document.partition}/${document.id}`;
-    if (stopping.signal.aborted || sending.has(name) || !isDue(document.body, Date.now())) return;
+    if (stopping.signal.aborted || sending.has(name) || !isPending(document.body)) return;
     sending.add(name);
     try {
+      if (!isDue(document.body, await options.store.now(), options)) return;
       await slots(() => deliver(document as Document<OperationDocument>, options, stopping.signal));
     } catch (error) {
       // The database: the next sweep tries again.
@@ -105,11 +112,22 @@ export function startNotifications(options: NotificationOptions): NotificationSe
   };
 }
 
-function isDue(body: object, nowMs: number): boolean {
+function isPending(body: object): body is OperationDocument {
   if (!isOperation(body) || !isTerminal(body.status) || body.notificationUri === undefined) return false;
-  if (body.notification?.state !== 'pending') return false;
-  const notBefore = body.notification.nextAttemptAt;
-  return notBefore === undefined || Date.parse(notBefore) <= nowMs;
+  return body.notification?.state === 'pending';
+}
+
+/** A time further ahead than anybody waits was written by a clock that was wrong. */
+function isDue(body: OperationDocument, nowMs: number, options: NotificationOptions): boolean {
+  const notBefore = body.notification?.nextAttemptAt;
+  if (notBefore === undefined) return true;
+  const waitMs = Date.parse(notBefore) - nowMs;
+  const longestSeconds = Math.max(retryMaxSeconds, sendSeconds(options)) * (1 + spread);
+  return !(waitMs > 0 && waitMs <= longestSeconds * 1000);
+}
+
+function sendSeconds(options: NotificationOptions): number {
+  return options.sendTimeoutSeconds ?? 30;
 }
 
 /** One attempt: claimed by a write, made, and its outcome recorded by another. A lost race for either write is somebody else's attempt. */
@@ -119,33 +137,31 @@ async function deliver(
   signal: AbortSignal,
 ): Promise<void> {
   const { body } = document;
-  const uri = body.notificationUri;
-  if (uri === undefined) return;
+  const address = body.notificationUri;
+  if (address === undefined) return;
   const attempts = (body.notification?.attempts ?? 0) + 1;
-  const expiresAt = Date.parse(body.endTime ?? body.lastTransitionTime) + operationTtlSeconds * 1000;
-  const timeoutSeconds = options.sendTimeoutSeconds ?? 30;
+  const timeoutSeconds = sendSeconds(options);
   const log = { operationId: body.operationId, attempts };
-  if (Date.now() > expiresAt) {
-    await record(document, options, without(body, { state: 'expired', attempts: attempts - 1 }));
-    options.log.error(log, 'ARM could not be told of the end of an operation within its time to live');
-    return;
-  }
-  const claimed = await record(document, options, {
+  const claimed = await record(document, document, options, {
     ...body,
     // Nobody else tries while this attempt may still be under way.
-    notification: { state: 'pending', attempts, nextAttemptAt: inSeconds(timeoutSeconds * 1.2) },
+    notification: {
+      state: 'pending',
+      attempts,
+      nextAttemptAt: after(await options.store.now(), timeoutSeconds * (1 + spread)),
+    },
   });
   if (claimed === undefined) return;
   let lastError: string;
   try {
-    const { status } = await options.client.request(uri, {
+    const { status } = await options.client.request(address.reveal(), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(operationStatus(body, statusPath(body, options.paths))),
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]),
     });
     if (status < 300) {
-      await record(claimed, options, without(claimed.body, { state: 'delivered', attempts }));
+      await record(claimed, document, options, without(claimed.body, { state: 'delivered', attempts }));
       options.log.info(log, 'ARM was told of the end of an operation');
       return;
     }
@@ -154,25 +170,41 @@ async function deliver(
     if (signal.aborted) return;
     lastError = error instanceof Error ? error.message.slice(0, 500) : 'unknown error';
     if (isRefused(error)) {
-      await record(claimed, options, without(claimed.body, { state: 'refused', attempts, lastError }));
+      await record(claimed, document, options, without(claimed.body, { state: 'refused', attempts, lastError }));
       options.log.error({ ...log, err: error }, 'the notification address of an operation is not allowed');
       return;
     }
   }
-  const nextAttemptAt = inSeconds(retrySeconds(attempts, options));
-  const notification = { state: 'pending' as const, attempts, nextAttemptAt, lastError };
-  await record(claimed, options, { ...claimed.body, notification });
+  const now = await options.store.now();
+  const waitSeconds = retrySeconds(attempts, options);
+  if (attempts >= attemptsMax || now + waitSeconds * 1000 >= (document.expiresAt ?? Number.POSITIVE_INFINITY)) {
+    await record(claimed, document, options, without(claimed.body, { state: 'expired', attempts, lastError }));
+    options.log.error(
+      { ...log, lastError },
+      'ARM could not be told of the end of an operation within its time to live',
+    );
+    return;
+  }
+  const notification = { state: 'pending' as const, attempts, nextAttemptAt: after(now, waitSeconds), lastError };
+  await record(claimed, document, options, { ...claimed.body, notification });
   options.log.warn({ ...log, lastError }, 'ARM could not be told of the end of an operation; it will be tried again');
 }
 
-/** Undefined when the document is not that version any more, or gone. */
+/**
+ * Writes without lengthening the document's life: it ends when `found`, the document before the attempt, would have ended. Undefined when
+ * the document is not that version any more, or gone.
+ */
 async function record(
-  document: Document<OperationDocument>,
+  version: Version,
+  found: Document<OperationDocument>,
   options: NotificationOptions,
   body: OperationDocument,
 ): Promise<Document<OperationDocument> | undefined> {
+  const { expiresAt } = found;
+  const leftMs = expiresAt === undefined ? undefined : expiresAt - (await options.store.now());
   try {
-    const written = await options.container.replace(document, body, { ttlSeconds: operationTtlSeconds });
+    const ttlSeconds = leftMs === undefined ? null : Math.max(1, leftMs / 1000);
+    const written = await options.container.replace(version, body, { ttlSeconds });
     return written as Document<OperationDocument>;
   } catch (error) {
     if (isStoreError(error, 'Changed', 'NotFound')) return undefined;
@@ -190,11 +222,11 @@ function without(
 
 function retrySeconds(attempts: number, options: NotificationOptions): number {
   const wait = (options.firstRetrySeconds ?? 5) * 2 ** Math.min(attempts - 1, 20);
-  return Math.min(wait, retryMaxSeconds) * (0.8 + 0.4 * Math.random());
+  return Math.min(wait, retryMaxSeconds) * (1 - spread + 2 * spread * Math.random());
 }
 
-function inSeconds(seconds: number): string {
-  return new Date(Date.now() + seconds * 1000).toISOString();
+function after(nowMs: number, seconds: number): string {
+  return new Date(nowMs + seconds * 1000).toISOString();
 }
 
 /** Runs until stopped: again a period after it ended, well or badly. */

@@ -5,6 +5,7 @@ import type { Document } from '../store/store.ts';
 import {
   advanceOperation,
   createOperation,
+  isOperation,
   newOperation,
   type OperationDocument,
   operationTtlSeconds,
@@ -71,6 +72,34 @@ describe('an asynchronous operation', () => {
     );
   });
 
+  it('promises to tell ARM only at an address that the sender may go to', async () => {
+    const cases = [
+      ['https://management.azure.com/notify?t=1', 'Enabled'],
+      ['https://LOCALHOST/notify', 'Enabled'],
+      ['http://management.azure.com/notify', undefined],
+      ['https://evil.example/notify', undefined],
+      ['https://10.0.0.1/notify', undefined],
+      ['https://management.azure.com:8443/notify', undefined],
+      ['https://user@management.azure.com/notify', undefined],
+      ['ftp://management.azure.com/notify', undefined],
+      [`https://management.azure.com/${'x'.repeat(2048)}`, undefined],
+      ['notify', undefined],
+    ] as const;
+    for (const [index, [address, promised]] of cases.entries()) {
+      const answer = await app.inject({
+        method: 'PUT',
+        url: `${widgets}/notified-${index}${version}`,
+        headers: { ...caller, 'azure-asyncnotificationuri': address },
+        payload: { location: 'westeurope', properties: { size: 1 } },
+      });
+      assert.deepEqual([answer.statusCode, answer.headers['azure-asyncnotification']], [201, promised], address);
+      const id = /([0-9a-f-]{36})\?/.exec(String(answer.headers['azure-asyncoperation']))?.[1] ?? '';
+      const stored = await store.container.read({ partition: subscriptionId, id: `operation:${id}` });
+      assert.ok(stored && isOperation(stored.body));
+      assert.equal(stored.body.notificationUri?.reveal(), promised && address);
+    }
+  });
+
   it('has a status document from its start to its end', async () => {
     const { status, id } = await started('followed');
     const running = await get(status);
@@ -125,6 +154,19 @@ describe('an asynchronous operation', () => {
     const { result, id } = await started('cancelled');
     await finish(store.container, id, { status: 'Canceled' });
     assert.deepEqual([(await get(result)).statusCode, (await get(result)).json().error.code], [409, 'Canceled']);
+  });
+
+  it('has the error of its last step only', async () => {
+    const { status, id } = await started('recovered');
+    const error = { code: 'Odd', message: 'x' };
+    await finish(store.container, id, { status: 'Provisioning', error, errorStatus: 422 });
+    assert.deepEqual((await get(status)).json().error, error);
+    assert.equal(await finish(store.container, id, { status: 'Provisioning', error, errorStatus: 422 }), false);
+    assert.equal(await finish(store.container, id, { status: 'Provisioning', error, errorStatus: 423 }), true);
+    await finish(store.container, id, { status: 'Succeeded' });
+    const stored = await store.container.read({ partition: subscriptionId, id: `operation:${id}` });
+    assert.ok(stored && !('error' in stored.body) && !('errorStatus' in stored.body));
+    assert.equal((await get(status)).json().error, undefined);
   });
 
   it('stays ended: a late writer changes nothing', async () => {

@@ -2,10 +2,11 @@
 // operation are written in one batch: the functions here return what to put in it.
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { Secret } from '../kit/secret.ts';
 import type { Document, Operation as StoreOperation } from '../store/store.ts';
 import type { ErrorBody } from './errors.ts';
 
-/** From the last write on: how long an operation can be asked for. */
+/** From its last step on: how long an operation can be asked for. */
 export const operationTtlSeconds = 604_800;
 
 const terminalStatuses = ['Succeeded', 'Failed', 'Canceled'] as const;
@@ -13,6 +14,9 @@ export type TerminalStatus = (typeof terminalStatuses)[number];
 
 /** The field that the notification sender filters on: put it among the indexes of a container that holds operations. */
 export const operationIndexes = [{ field: ['notification', 'state'], type: 'string' }] as const;
+
+/** What must be sealed: put these among the sealed paths of a container that holds operations, whose store then needs a key ring. */
+export const operationSealed = [['notificationUri']] as const;
 
 /** What the store keeps of an operation. */
 export interface OperationDocument {
@@ -41,8 +45,8 @@ export interface OperationDocument {
   readonly correlationId?: string;
   readonly clientRequestId?: string;
   readonly apiVersion?: string;
-  /** Until ARM has been told of the end. */
-  readonly notificationUri?: string;
+  /** Until ARM has been told of the end. Whoever knows it can speak to ARM in our name, hence sealed. */
+  readonly notificationUri?: Secret;
   readonly notification?: NotificationRecord;
   /** The product's own. */
   readonly data?: Readonly<Record<string, unknown>>;
@@ -140,10 +144,13 @@ export function advanceOperation(
   const old = stored.body;
   if (isTerminal(old.status)) return undefined;
   const moved = old.status !== to.status;
-  if (!moved && to.data === undefined && JSON.stringify(old.error) === JSON.stringify(to.error)) return undefined;
+  const sameError = old.errorStatus === to.errorStatus && JSON.stringify(old.error) === JSON.stringify(to.error);
+  if (!moved && to.data === undefined && sameError) return undefined;
   const time = now.toISOString();
+  // An error is of the step that reported it: the next step says its own or has none.
+  const { error: _error, errorStatus: _errorStatus, ...kept } = old;
   const body: OperationDocument = {
-    ...old,
+    ...kept,
     status: to.status,
     ...(moved ? { lastTransitionTime: time } : {}),
     ...(isTerminal(to.status) ? { endTime: time } : {}),

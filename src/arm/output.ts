@@ -9,6 +9,10 @@ export interface OutputOptions {
 }
 
 export function output(app: FastifyInstance, options: OutputOptions): void {
-  const end = options.finalNewline ? '\n' : '';
-  app.setReplySerializer((payload) => JSON.stringify(payload, undefined, options.indent) + end);
+  app.setReplySerializer((payload) => jsonText(payload, options));
+}
+
+/** A body's text. */
+export function jsonText(payload: unknown, options: OutputOptions): string {
+  return JSON.stringify(payload, undefined, options.indent) + (options.finalNewline ? '\n' : '');
 }

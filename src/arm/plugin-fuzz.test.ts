@@ -99,13 +99,19 @@ const known = fc.constantFrom(
   `${groupPath}/providers/${provider}/deployments/d/preflight`,
   `/subscriptions/${subscriptionId}/providers/${provider}/locations/westeurope/widgetStatuses`,
 );
+/** What a request through a proxy has before its path. */
+const front = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('') },
+  fc.constantFrom('http://evil.example', 'HTTPS://user@evil.example:8443', 'http://', 'ftp://evil.example', 'http:'),
+  visible.map((host) => `http://${host}`),
+);
 const target = fc
   .tuple(
     fc.oneof(fc.constant(''), known),
     fc.array(segment, { maxLength: 9 }),
     fc.oneof(query, fc.constant('api-version=2024-01-01')),
   )
-  .map(([start, parts, search]) => `${start}/${parts.join('/')}?${search}`);
+  .chain(([start, parts, search]) => front.map((before) => `${before}${start}/${parts.join('/')}?${search}`));
 const headerNames = fc.constantFrom(
   'x-ms-correlation-request-id',
   'x-ms-client-request-id',
@@ -180,6 +186,10 @@ function check(answer: string, sent: Buffer): void {
   assert.ok(answer.includes(`"${code}"`), `no body to ${shown}: ${answer}`);
 }
 
+function get(url: string, lines = '', method = 'GET'): Promise<string> {
+  return send(Buffer.from(`${method} ${url} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n${lines}\r\n`));
+}
+
 describe('hostile bytes', () => {
   it('in URL, headers and body never yield a 5xx', async () => {
     await fc.assert(
@@ -218,6 +228,45 @@ describe('hostile bytes', () => {
       }),
       { numRuns: 400 },
     );
+  });
+
+  it('before the path of a request, as for a proxy, change nothing in the answer', async () => {
+    const list = `${groupPath}/providers/${provider}/widgets`;
+    for (const name of ['p1', 'p2', 'p3', 'p4']) {
+      const payload = { location: 'westeurope', properties: { size: 1 } };
+      await app.inject({ method: 'PUT', url: `${list}/${name}?api-version=2024-01-01`, payload });
+    }
+    for (const before of ['', 'http://evil.example', 'HTTPS://evil.example:8443', 'http://a@b']) {
+      const first = await get(`${before}${list}?api-version=2024-01-01`);
+      const link = /"nextLink": "([^"]+)"/.exec(first)?.[1] ?? '';
+      assert.ok(link.startsWith(`https://demo.example${list}?`), link);
+      const next = link.slice('https://demo.example'.length);
+      assert.match(await get(next), /^HTTP\/1\.1 200/);
+      assert.match(await get(`http://other.example${next}`), /^HTTP\/1\.1 200/);
+      assert.match(await get(`${before}${list}/p1`, '', 'PATCH'), /^HTTP\/1\.1 405[\s\S]*allow: DELETE, GET/i);
+      assert.match(await get(`${before}/nowhere`), /^HTTP\/1\.1 404/);
+    }
+    assert.match(await get('http://evil.example'), /^HTTP\/1\.1 404/);
+    assert.match(await get(`ftp://evil.example${list}?api-version=2024-01-01`), /^HTTP\/1\.1 400/);
+  });
+
+  it('in a header that only ARM may set, given twice, are refused from ARM and ignored from others', async () => {
+    const url = `${groupPath}/providers/${provider}/widgets?api-version=2024-01-01`;
+    const names = [
+      'x-ms-home-tenant-id',
+      'X-MS-Client-Object-Id',
+      'x-ms-client-principal-name',
+      'x-ms-identity-url',
+      'x-ms-arm-resource-system-data',
+      'azure-asyncnotificationuri',
+      'Referer',
+    ];
+    for (const name of names) {
+      const lines = `${name}: https://a.example/\r\n${name.toLowerCase()}: https://b.example/\r\n`;
+      const refused = await get(url, `x-demo-caller: arm\r\n${lines}`);
+      assert.match(refused, /^HTTP\/1\.1 400[\s\S]*more than once/, name);
+      assert.match(await get(url, lines), /^HTTP\/1\.1 200/, name);
+    }
   });
 
   it('leave the server as it was', async () => {

@@ -80,3 +80,43 @@ test('two products stand on one server, each with its own rules', async (t) => {
   assert.equal((await get('/two/x', 'PUT'))[0], 405);
   assert.equal((await get('/three'))[0], 404);
 });
+
+test('every error has the form of the output, also where no route was found', async (t) => {
+  const output = { indent: 2, finalNewline: true };
+  const app = Fastify(armServerOptions({ output })) as unknown as FastifyInstance;
+  t.after(() => app.close());
+  app.register(armScope(options({ output }), (scope) => void scope.get('/one/:name', ({ params }) => params)));
+  const cases = [
+    ['GET', '/nowhere', 404],
+    ['PUT', '/one/x', 405],
+    ['GET', '/one/x', 400],
+    ['GET', '/one/%zz', 400],
+    ['GET', `/one/${'x'.repeat(5000)}`, 400],
+  ] as const;
+  for (const [method, url, status] of cases) {
+    const answer = await app.inject({ method, url });
+    assert.deepEqual(
+      [answer.statusCode, answer.body],
+      [status, `${JSON.stringify(answer.json(), undefined, 2)}\n`],
+      url,
+    );
+    assert.equal(Number(answer.headers['content-length']), answer.body.length);
+  }
+});
+
+test('a lost race has the status that the product wants', async (t) => {
+  for (const lostRaceStatus of [undefined, 409, 429] as const) {
+    const app = Fastify(armServerOptions()) as unknown as FastifyInstance;
+    t.after(() => app.close());
+    const routes = (scope: FastifyInstance) =>
+      void scope.get('/race', () => {
+        throw new StoreError('Changed', '');
+      });
+    app.register(armScope(options(lostRaceStatus === undefined ? {} : { lostRaceStatus }), routes));
+    const answer = await app.inject({ url: '/race?api-version=1' });
+    assert.deepEqual(
+      [answer.statusCode, answer.json().error.code, answer.headers['retry-after']],
+      [lostRaceStatus ?? 409, 'Conflict', '1'],
+    );
+  }
+});

@@ -305,6 +305,31 @@ describe('a request', () => {
     assert.equal(broken.json().systemData.createdByType, 'Application');
   });
 
+  it('to a name with the Kelvin sign is not for the one with k, and routes match in any case', async () => {
+    await put('k');
+    const kelvin = `${widgets}/%E2%84%AA${version}`;
+    assert.equal((await app.inject({ url: kelvin })).statusCode, 404);
+    assert.equal((await app.inject({ method: 'PUT', url: kelvin, payload: good })).statusCode, 201);
+    assert.equal((await app.inject({ url: kelvin })).json().name, '\u212a');
+    assert.equal((await app.inject({ url: `${widgets}/K${version}`.toUpperCase() })).json().name, 'k');
+  });
+
+  it('has the times of systemData from ARM only when they are RFC 3339', async () => {
+    const created = async (name: string, createdAt: string) => {
+      const header = JSON.stringify({ createdBy: 'alice', createdAt });
+      const answer = await put(name, { headers: { ...armCaller, 'x-ms-arm-resource-system-data': header } });
+      return answer.json().systemData.createdAt;
+    };
+    const good = ['2024-02-29T10:11:12.1234567Z', '2024-01-01T00:00:00+02:00', '2024-01-01t00:00:00z'];
+    for (const [i, time] of good.entries()) assert.equal(await created(`time-good-${i}`, time), time);
+    const bad = ['1', 'May 2024', '2024-01-01', '2024-01-01T00:00:00', '2023-02-29T00:00:00Z', '2024-01-01T25:00:00Z'];
+    for (const [i, time] of bad.entries()) {
+      const stored = await created(`time-bad-${i}`, time);
+      assert.notEqual(stored, time);
+      assert.equal(new Date(stored).toISOString(), stored);
+    }
+  });
+
   it('is answered with indented JSON', async () => {
     await put('indented');
     const answer = await app.inject({ url: `${widgets}/indented${version}` });

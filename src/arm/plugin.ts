@@ -25,6 +25,13 @@ export interface ArmOptions {
     readonly tooLargeStatus?: 400 | 413;
   };
   readonly output: OutputOptions;
+  /** Status of a write that lost its race without a condition; 409 when left out. docs/arm.md says why there is a choice. */
+  readonly lostRaceStatus?: 409 | 429;
+  /**
+   * Whether ARM may be told of the end of an operation at this address: `notificationAddresses()` with the hosts of the sender's client.
+   * An address it does not accept is as if ARM had sent none. Left out: nobody is told.
+   */
+  readonly notificationAddress?: (address: string) => boolean;
   /** Whether this scope answers for paths that no route has; one scope of a server can. True when left out. */
   readonly unknownPaths?: boolean;
 }
@@ -35,13 +42,19 @@ export interface ArmOptions {
  */
 export function armScope(options: ArmOptions, routes: (app: FastifyInstance) => void): FastifyPluginCallback {
   const bodyTooLargeStatus = options.body.tooLargeStatus ?? 400;
+  const answers = {
+    bodyTooLargeStatus,
+    lostRaceStatus: options.lostRaceStatus ?? 409,
+    output: options.output,
+    unknownPaths: options.unknownPaths ?? true,
+  };
   return (app, _, done) => {
     output(app, options.output);
-    errorAnswers(app, { bodyTooLargeStatus, unknownPaths: options.unknownPaths ?? true });
+    errorAnswers(app, answers);
     // Each of these runs on a request in turn; the first that refuses ends it.
     ids(app);
     requestLog(app);
-    authentication(app, options.authenticate);
+    authentication(app, options.authenticate, options.notificationAddress ?? (() => false));
     pathParameters(app, options.pathParameters);
     apiVersion(app, options.apiVersion);
     if (options.subscriptionGate) subscriptionGate(app, options.subscriptionGate);

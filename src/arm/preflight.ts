@@ -1,5 +1,7 @@
 // Preflight: a deployment's resources are checked before any of it starts. The verdict is in the body; the status is always 200.
 import { ArmError, type ErrorBody, errorBody } from './errors.ts';
+import { isRecord } from './record.ts';
+import { foldCase } from './resource-id.ts';
 
 export interface PreflightResource {
   readonly id?: string;
@@ -51,7 +53,7 @@ async function checkEntry(entry: unknown, place: string, options: PreflightOptio
   if (hasTemplateExpression(entry)) return undefined;
   const { name, type, apiVersion, id, location } = entry;
   if (typeof type !== 'string' || type === '') return invalid('The resource must have a type.', `${place}.type`);
-  const known = Object.hasOwn(options.types, type.toLowerCase()) ? options.types[type.toLowerCase()] : undefined;
+  const known = Object.hasOwn(options.types, foldCase(type)) ? options.types[foldCase(type)] : undefined;
   if (known === undefined) return undefined;
   if (typeof name !== 'string' || name === '') return invalid('The resource must have a name.', `${place}.name`);
   const target = typeof id === 'string' && id !== '' ? id : place;
@@ -103,10 +105,6 @@ function hasTemplateExpression(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasTemplateExpression);
   if (!isRecord(value)) return false;
   return Object.entries(value).some(([name, member]) => hasTemplateExpression(name) || hasTemplateExpression(member));
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(message: string, target: string): ErrorBody {

@@ -1,5 +1,6 @@
 // What the plugins know of a request, on `request.arm`.
 import type { FastifyRequest } from 'fastify';
+import type { Secret } from '../kit/secret.ts';
 import type { Subscription } from './subscription-gate.ts';
 
 /** Filled in by the plugins, in the order plugin.ts gives; later members are empty until their plugin has run. */
@@ -24,8 +25,8 @@ export interface ArmRequest {
   clientPrincipalName: string | undefined;
   /** Where the managed identity's credentials are, as ARM said. */
   identityUrl: string | undefined;
-  /** Where ARM wants to hear of the end of the operation that this request starts. */
-  notificationUri: string | undefined;
+  /** Where ARM wants to hear of the end of the operation that this request starts. Whoever knows it can speak there. */
+  notificationUri: Secret | undefined;
   /** The version in its registered spelling; empty on routes that take none. */
   apiVersion: string;
   subscription: Subscription | undefined;
@@ -55,14 +56,27 @@ declare module 'fastify' {
   }
 }
 
+/**
+ * A request's target from its path on. A target that names scheme and host, as for a proxy, is served as if it named neither (RFC 9112,
+ * 3.2.2): which host was meant has no say in anything here.
+ */
+export function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const rest = target.replace(/^https?:\/\/[^/?#]*/i, '');
+  return rest === '' || rest.startsWith('?') || rest.startsWith('#') ? `/${rest}` : rest;
+}
+
 /** The path as it came, without the query. */
 export function pathOf(request: FastifyRequest): string {
-  const url = request.originalUrl;
+  const url = originForm(request.originalUrl);
   const end = url.search(/[?#]/);
   return end === -1 ? url : url.slice(0, end);
 }
 
-/** One header as text; undefined when absent, empty, or given in a way that has no single value. */
+/**
+ * One header as text; undefined when absent or empty. One given more than once is as Node joins it: the values with commas, or for some,
+ * such as the Referer, the first. Where that could be half-trusted, authentication.ts has refused it before.
+ */
 export function headerOf(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === 'string' && value !== '' ? value : undefined;

@@ -105,6 +105,20 @@ describe('resource ids', () => {
     );
   });
 
+  it('fold A to Z and no other letter', () => {
+    const of = (group: string) => `/subscriptions/${subscription}/resourceGroups/${group}`;
+    assert.ok(sameId(of('K'), of('k')));
+    for (const [a, b] of [
+      ['\u212a', 'k'],
+      ['\u212a', 'K'],
+      ['İ', 'i\u0307'],
+      ['É', 'é'],
+    ] as const) {
+      assert.ok(!sameId(of(a), of(b)), a);
+      if (isResourceGroupName(a) && isResourceGroupName(b)) assert.notEqual(parsed(of(a)).key, parsed(of(b)).key);
+    }
+  });
+
   it('never throw, whatever the text', () => {
     const hostile = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 300 }),

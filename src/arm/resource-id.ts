@@ -18,7 +18,7 @@ export type IdScope = 'tenant' | 'subscription' | 'resourceGroup' | 'location';
 export interface ResourceId {
   /** The whole id as given, without a slash at the end. */
   readonly text: string;
-  /** The whole id in lower case. Two ids name the same resource exactly when their keys are equal. */
+  /** The whole id with A to Z in lower case. Two ids name the same resource exactly when their keys are equal. */
   readonly key: string;
   readonly scope: IdScope;
   readonly subscriptionId?: string;
@@ -87,14 +87,22 @@ export function isResourceName(text: string): boolean {
   return true;
 }
 
+/**
+ * A to Z in lower case, all else as it is. Of the other letters some have a lower-case form that is another letter (the Kelvin sign's is k)
+ * or more than one, so that names of two resources would become one.
+ */
+export function foldCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
 /** Whether two ids, as text or parsed, name the same resource. A slash at the end does not count. */
 export function sameId(a: string | ResourceId, b: string | ResourceId): boolean {
   return idKey(a) === idKey(b);
 }
 
-/** The text to compare and store under: lower case, without a slash at the end. */
+/** The text to compare and store under: case folded, without a slash at the end. */
 export function idKey(id: string | ResourceId): string {
-  return typeof id === 'string' ? withoutTrailingSlash(id).toLowerCase() : id.key;
+  return typeof id === 'string' ? foldCase(withoutTrailingSlash(id)) : id.key;
 }
 
 /**
@@ -141,7 +149,7 @@ export function parseResourceId(given: string): ParsedId {
       ? undefined
       : {
           text: prefix(parts, at),
-          key: prefix(parts, at).toLowerCase(),
+          key: foldCase(prefix(parts, at)),
           scope,
           ...place,
           types: [],
@@ -173,7 +181,7 @@ export function parseResourceId(given: string): ParsedId {
     const located = isWord(types[0], 'locations') ? { location: names[0] ?? '' } : {};
     id = {
       text: whole,
-      key: whole.toLowerCase(),
+      key: foldCase(whole),
       scope,
       ...place,
       ...located,
@@ -211,7 +219,7 @@ function bad(problem: IdProblem, message: string): ParsedId {
 }
 
 function isWord(segment: string | undefined, lowerCase: string): boolean {
-  return segment !== undefined && segment.length === lowerCase.length && segment.toLowerCase() === lowerCase;
+  return segment !== undefined && segment.length === lowerCase.length && foldCase(segment) === lowerCase;
 }
 
 function prefix(parts: readonly string[], end: number): string {

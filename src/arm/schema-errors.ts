@@ -1,6 +1,6 @@
 // Finds what is wrong with a value by walking schema and value together. The compiled check says whether; this says what.
 import { Format } from 'typebox/format';
-import { type FieldError, fieldMessage, memberOf } from './field-error.ts';
+import { countedMax, type FieldError, fieldMessage, memberOf } from './field-error.ts';
 
 /** The keywords that schemas here use. */
 export interface JsonSchema {
@@ -29,22 +29,41 @@ export interface JsonSchema {
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
   readonly multipleOf?: number;
-  /** Its value is never shown. */
+  /** Its value, and whatever is inside it, is never shown. */
   readonly 'x-ms-secret'?: boolean;
   /** What to say instead of the bare pattern. */
   readonly 'x-ms-pattern-message'?: string;
 }
 
-/** Errors in the order of the schema's members, then of the value's unknown ones. */
-export function findErrors(schema: JsonSchema, value: unknown, target = ''): FieldError[] {
+/** Errors in the order of the schema's members, then of the value's unknown ones. Stops at one more than are counted. */
+export function findErrors(schema: JsonSchema, value: unknown): FieldError[] {
   const errors: FieldError[] = [];
-  visit(schema, value, target, errors);
+  visit(schema, value, '', { errors, secret: false });
   return errors;
 }
 
-function visit(schema: JsonSchema, value: unknown, target: string, errors: FieldError[]): void {
+/** What has been found so far, and whether the place is inside a secret. */
+interface Search {
+  readonly errors: FieldError[];
+  readonly secret: boolean;
+}
+
+function isFull({ errors }: Search): boolean {
+  return errors.length > countedMax;
+}
+
+/** One word of a secret in any part of a schema counts for the whole value, since each part would show it. */
+function isSecret(schema: JsonSchema): boolean {
+  if (schema['x-ms-secret'] === true) return true;
+  return (schema.allOf?.some(isSecret) || schema.anyOf?.some(isSecret) || schema.oneOf?.some(isSecret)) ?? false;
+}
+
+function visit(schema: JsonSchema, value: unknown, target: string, outer: Search): void {
+  if (isFull(outer)) return;
+  const { errors } = outer;
+  const search: Search = outer.secret || !isSecret(schema) ? outer : { errors, secret: true };
   const add = (message: string): void => void errors.push({ target, message });
-  const shown = schema['x-ms-secret'] === true ? undefined : value;
+  const shown = search.secret ? undefined : value;
   if (value === undefined) {
     add(fieldMessage.required());
     return;
@@ -52,7 +71,7 @@ function visit(schema: JsonSchema, value: unknown, target: string, errors: Field
   if (value === null && schema.nullable === true) return;
   if (schema.type !== undefined && !hasType(schema.type, value)) {
     add(
-      value === null && schema['x-ms-secret'] !== true
+      value === null && !search.secret
         ? fieldMessage.invalid(null, `must be ${article(schema.type)}, not null`)
         : fieldMessage.invalid(shown, `must be ${article(schema.type)}`),
     );
@@ -61,14 +80,14 @@ function visit(schema: JsonSchema, value: unknown, target: string, errors: Field
   if (schema.enum !== undefined && !schema.enum.includes(value)) add(fieldMessage.unsupported(shown, schema.enum));
   if (schema.const !== undefined && schema.const !== value) add(fieldMessage.unsupported(shown, [schema.const]));
   if (typeof value === 'string') visitText(schema, value, shown, add);
-  else if (typeof value === 'number') visitNumber(schema, value, add);
-  else if (Array.isArray(value)) visitArray(schema, value, target, errors, add);
+  else if (typeof value === 'number') visitNumber(schema, value, shown, add);
+  else if (Array.isArray(value)) visitArray(schema, value, target, search, add);
   else if (typeof value === 'object' && value !== null) {
-    visitObject(schema, value as Readonly<Record<string, unknown>>, target, errors, add);
+    visitObject(schema, value as Readonly<Record<string, unknown>>, target, search, add);
   }
-  for (const part of schema.allOf ?? []) visit(part, value, target, errors);
+  for (const part of schema.allOf ?? []) visit(part, value, target, search);
   const branches = schema.anyOf ?? schema.oneOf;
-  if (branches !== undefined) visitUnion(branches, value, shown, target, errors);
+  if (branches !== undefined) visitUnion(branches, value, shown, target, search);
 }
 
 /** Reports the branch that the value comes nearest to, not every branch. */
@@ -77,10 +96,14 @@ function visitUnion(
   value: unknown,
   shown: unknown,
   target: string,
-  errors: FieldError[],
+  { errors, secret }: Search,
 ): void {
   const constants = branches.map((branch) => branch.const);
-  const outcomes = branches.map((branch) => ({ branch, found: findErrors(branch, value, target) }));
+  const outcomes = branches.map((branch) => {
+    const found: FieldError[] = [];
+    visit(branch, value, target, { errors: found, secret });
+    return { branch, found };
+  });
   if (outcomes.some(({ found }) => found.length === 0)) return;
   if (constants.every((constant) => constant !== undefined)) {
     errors.push({ target, message: fieldMessage.unsupported(shown, constants) });
@@ -94,17 +117,19 @@ function visitUnion(
   }
   // A branch whose constants (its discriminator) all match is meant, whatever else is wrong in it.
   const distance = ({ branch, found }: (typeof outcomes)[number]): number =>
-    found.length + 1000 * mismatchedConstants(branch, value);
+    found.length + 10 * countedMax * mismatchedConstants(branch, value);
   const nearest = sameKind.reduce((best, next) => (distance(next) < distance(best) ? next : best));
   const discriminator = discriminatorOf(sameKind.map(({ branch }) => branch));
   if (discriminator !== undefined && mismatchedConstants(nearest.branch, value) > 0) {
-    const given = (value as Readonly<Record<string, unknown>>)[discriminator.name];
+    const { name, constants } = discriminator;
+    const given = own(value as object, name);
+    const hidden = secret || sameKind.some(({ branch }) => isSecret(branch.properties?.[name] ?? {}));
     const message =
-      given === undefined ? fieldMessage.required() : fieldMessage.unsupported(given, discriminator.constants);
-    errors.push({ target: memberOf(target, discriminator.name), message });
+      given === undefined ? fieldMessage.required() : fieldMessage.unsupported(hidden ? undefined : given, constants);
+    errors.push({ target: memberOf(target, name), message });
     return;
   }
-  errors.push(...nearest.found);
+  errors.push(...nearest.found.slice(0, countedMax + 1 - errors.length));
 }
 
 function mismatchedConstants(branch: JsonSchema, value: unknown): number {
@@ -149,19 +174,18 @@ function visitText(schema: JsonSchema, value: string, shown: unknown, add: (mess
   }
 }
 
-function visitNumber(schema: JsonSchema, value: number, add: (message: string) => void): void {
-  const limits: readonly (readonly [number | undefined, (limit: number) => boolean, string])[] = [
-    [schema.minimum, (limit) => value >= limit, 'greater than or equal to'],
-    [schema.maximum, (limit) => value <= limit, 'less than or equal to'],
-    [schema.exclusiveMinimum, (limit) => value > limit, 'greater than'],
-    [schema.exclusiveMaximum, (limit) => value < limit, 'less than'],
-    [schema.multipleOf, (limit) => value % limit === 0, 'a multiple of'],
-  ];
-  const secret = schema['x-ms-secret'] === true;
-  for (const [limit, fits, words] of limits) {
-    if (limit !== undefined && !fits(limit)) {
-      add(fieldMessage.invalid(secret ? undefined : value, `must be ${words} ${limit}`));
-    }
+const numberRules = [
+  ['minimum', (value: number, limit: number) => value >= limit, 'greater than or equal to'],
+  ['maximum', (value: number, limit: number) => value <= limit, 'less than or equal to'],
+  ['exclusiveMinimum', (value: number, limit: number) => value > limit, 'greater than'],
+  ['exclusiveMaximum', (value: number, limit: number) => value < limit, 'less than'],
+  ['multipleOf', (value: number, limit: number) => value % limit === 0, 'a multiple of'],
+] as const;
+
+function visitNumber(schema: JsonSchema, value: number, shown: unknown, add: (message: string) => void): void {
+  for (const [keyword, fits, words] of numberRules) {
+    const limit = schema[keyword];
+    if (limit !== undefined && !fits(value, limit)) add(fieldMessage.invalid(shown, `must be ${words} ${limit}`));
   }
 }
 
@@ -169,7 +193,7 @@ function visitArray(
   schema: JsonSchema,
   value: readonly unknown[],
   target: string,
-  errors: FieldError[],
+  search: Search,
   add: (message: string) => void,
 ): void {
   if (schema.maxItems !== undefined && value.length > schema.maxItems) {
@@ -180,17 +204,25 @@ function visitArray(
     add(fieldMessage.invalid(value, `must have at least ${schema.minItems} items`));
   }
   const { items } = schema;
-  if (items !== undefined) value.forEach((item, index) => void visit(items, item, `${target}[${index}]`, errors));
-  if (schema.uniqueItems === true) {
-    const seen = new Set<string>();
-    value.forEach((item, index) => {
-      const text = JSON.stringify(item);
-      if (seen.has(text)) {
-        const shown = items?.['x-ms-secret'] === true ? undefined : item;
-        errors.push({ target: `${target}[${index}]`, message: fieldMessage.duplicate(shown) });
-      }
-      seen.add(text);
-    });
+  if (items !== undefined) {
+    for (const [index, item] of value.entries()) {
+      visit(items, item, `${target}[${index}]`, search);
+      if (isFull(search)) return;
+    }
+  }
+  if (schema.uniqueItems !== true) return;
+  const hidden = search.secret || (items !== undefined && isSecret(items));
+  const seen = new Set<string>();
+  for (const [index, item] of value.entries()) {
+    const text = JSON.stringify(item);
+    if (seen.has(text)) {
+      search.errors.push({
+        target: `${target}[${index}]`,
+        message: fieldMessage.duplicate(hidden ? undefined : item),
+      });
+      if (isFull(search)) return;
+    }
+    seen.add(text);
   }
 }
 
@@ -198,13 +230,14 @@ function visitObject(
   schema: JsonSchema,
   value: Readonly<Record<string, unknown>>,
   target: string,
-  errors: FieldError[],
+  search: Search,
   add: (message: string) => void,
 ): void {
+  const { errors } = search;
   const properties = schema.properties ?? {};
   const required = new Set(schema.required ?? []);
   for (const [name, member] of Object.entries(properties)) {
-    if (Object.hasOwn(value, name)) visit(member, value[name], memberOf(target, name), errors);
+    if (Object.hasOwn(value, name)) visit(member, value[name], memberOf(target, name), search);
     else if (required.has(name)) errors.push({ target: memberOf(target, name), message: fieldMessage.required() });
   }
   for (const name of required) {
@@ -222,10 +255,11 @@ function visitObject(
   const others = schema.additionalProperties;
   if (others === undefined || others === true) return;
   for (const name of names) {
+    if (isFull(search)) return;
     if (Object.hasOwn(properties, name)) continue;
     if (others === false)
       errors.push({ target: memberOf(target, name), message: fieldMessage.forbidden('unknown field') });
-    else visit(others, value[name], `${target}[${memberOf('', name).replace(/^\[|\]$/g, '')}]`, errors);
+    else visit(others, value[name], `${target}[${memberOf('', name).replace(/^\[|\]$/g, '')}]`, search);
   }
 }
 
@@ -234,6 +268,8 @@ function hasType(type: string | readonly string[], value: unknown): boolean {
   switch (type) {
     case 'integer':
       return Number.isInteger(value);
+    case 'number':
+      return Number.isFinite(value);
     case 'array':
       return Array.isArray(value);
     case 'null':

@@ -1,6 +1,7 @@
 // `systemData`: who made and who last changed a resource, as ARM says in `x-ms-arm-resource-system-data`.
 import type { FastifyRequest } from 'fastify';
 import { armHeader } from './authentication.ts';
+import { isRecord } from './record.ts';
 
 const identityTypes = ['User', 'Application', 'ManagedIdentity', 'Key'] as const;
 export type IdentityType = (typeof identityTypes)[number];
@@ -50,8 +51,8 @@ function parse(header: string): SystemData | undefined {
   } catch {
     return undefined;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const given = value as Readonly<Record<string, unknown>>;
+  if (!isRecord(value)) return undefined;
+  const given = value;
   const data: Record<string, string> = {};
   for (const name of names) {
     const text = given[name];
@@ -63,9 +64,19 @@ function parse(header: string): SystemData | undefined {
   }
   for (const name of times) {
     const time = given[name];
-    if (typeof time === 'string' && time.length <= 64 && !Number.isNaN(Date.parse(time))) data[name] = time;
+    if (typeof time === 'string' && time.length <= 64 && isTime(time)) data[name] = time;
   }
   return data;
+}
+
+const timeForm = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+/** RFC 3339, with a day that its month has. */
+function isTime(text: string): boolean {
+  const day = timeForm.exec(text)?.[1];
+  if (day === undefined || Number.isNaN(Date.parse(text.toUpperCase()))) return false;
+  // Days that a month does not have run over into the next one.
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, sep } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -62,6 +62,9 @@ describe('aro', () => {
     [['--vesion'], "unknown option '--vesion'\n(Did you mean --version?)"],
     [['pki', 'ca', '--dri', 'x'], "unknown option '--dri'\n(Did you mean --dir?)"],
     [['pki', 'ca'], "option '--dir <directory>' is required"],
+    [['pki', 'ca', '--dir', ''], "option '--dir <directory>' is empty"],
+    [['pki', 'issue', '--dir', '', '--name', 'x'], "option '--dir <directory>' is empty"],
+    [['pki', 'issue', '--dir', 'x', '--name', ''], "option '--name <name>' is empty"],
     [['pki', 'ca', '--dir'], "option '--dir <directory>' argument missing"],
     [['pki', 'issue', '--dir', 'x'], "option '--name <name>' is required"],
     [['pki', 'ca', '--dir', 'x', 'stray'], "too many arguments for 'ca'. Expected 0 arguments but got 1."],
@@ -98,8 +101,8 @@ describe('aro', () => {
   });
 
   const old = olderNode();
-  it(`says in one line what it needs when Node is too old (${old ?? 'none on PATH'})`, () => {
-    if (!old) return;
+  it(`says in one line what it needs when Node is too old (${old ?? 'none on PATH'})`, (t) => {
+    if (!old) return t.skip('there is no older Node on PATH to try it with');
     const { status, stdout, stderr } = spawnSync(old, [bin, '--version'], { encoding: 'utf8' });
     assert.equal(status, 1);
     assert.equal(stdout, '');
@@ -121,6 +124,16 @@ describe('aro pki', () => {
     assert.equal(again.code, 1);
     assert.match(again.err, /^aro: .*ca\.crt is there already; .*\n$/);
     assert.equal(readFileSync(join(dir, 'ca.crt'), 'utf8'), before);
+  });
+
+  it('says in one line that --dir is a file, or leads through one', () => {
+    writeFileSync(join(root, 'file'), '');
+    const refused = (dir: string, text: string) => {
+      assert.deepEqual(aro('pki', 'ca', '--dir', dir), { code: 1, out: '', err: `aro: ${text}\n` });
+    };
+    refused('file', 'file is not a directory; choose another');
+    refused(join('file', 'below'), `${join('file', 'below')} cannot be a directory: it leads through a file`);
+    assert.equal(readFileSync(join(root, 'file'), 'utf8'), '');
   });
 
   it('says how to make the authority that is not there', () => {
@@ -163,6 +176,8 @@ describe('aro pki', () => {
     for (const args of [
       ['--name', '../x'],
       ['--name', 'ca'],
+      ['--name', 'CA'],
+      ['--name', 'Ca'],
       ['--name', 'x', '--server'],
       ['--name', 'x', '--ip', '1.2.3'],
       ['--name', 'x', '--dns', 'a b'],

@@ -306,6 +306,16 @@ describe('a file', () => {
     assert.match(refusal({ file: yaml('a: 1\n---\nb: 1\n') })[0] ?? '', /multiple docs$/);
   });
 
+  it('that cannot be read leaves open what is missing, but not what else is wrong', () => {
+    const gone = join(dir, 'gone.yaml');
+    const needed = { file: gone, env: { ARO_DATABASE_URL: 'postgres://db' } };
+    assert.deepEqual(refusal(needed), [`(${gone}) does not exist`]);
+    assert.deepEqual(refusal({ ...needed, flags: ['--listen-port', 'x'] }), [
+      'listen.port (--listen-port) is "x", allowed is a whole number from 0 to 65535',
+      `(${gone}) does not exist`,
+    ]);
+  });
+
   it('that expands without bound, or is nested without bound, is refused', () => {
     const rows = ['a: &a [x,x,x,x,x,x,x,x,x]'];
     for (const [i, name] of [...'bcdefghi'].entries()) {

@@ -59,11 +59,11 @@ export function loadConfig<Schema extends TSchema>(schema: Schema, input: Config
   const flags = readFlags(fields, input.flags ?? [], problems);
   const path = flags.file ?? env[configVariable] ?? input.file;
 
-  const layers: ReadonlyMap<string, Given>[] = [
-    fromFlags(flags.given, problems),
-    fromEnv(fields, env, new Set(input.otherEnv), problems),
-    path ? fromFile(schema as SettingSchema, fields, path, problems) : new Map(),
-  ];
+  const stronger = [fromFlags(flags.given, problems), fromEnv(fields, env, new Set(input.otherEnv), problems)];
+  const file = path ? fromFile(schema as SettingSchema, fields, path, problems) : new Map<string, Given>();
+  // What seems to be missing may well stand in a file that could not be read.
+  if (!file) throw new ConfigError(problems);
+  const layers: readonly ReadonlyMap<string, Given>[] = [...stronger, file];
   const given = (name: string): Given | undefined => layers.find((layer) => layer.has(name))?.get(name);
   const config = assemble(schema as SettingSchema, [], fields, given, problems);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -123,12 +123,13 @@ function fromEnv(
   return values;
 }
 
+/** Undefined for a file that cannot be read, which is then among the problems. */
 function fromFile(
   schema: SettingSchema,
   fields: readonly Field[],
   path: string,
   problems: ConfigProblem[],
-): Map<string, Given> {
+): Map<string, Given> | undefined {
   const values = new Map<string, Given>();
   let file: ConfigFile;
   try {
@@ -136,7 +137,7 @@ function fromFile(
   } catch (error) {
     if (!(error instanceof ConfigFileError)) throw error;
     problems.push({ name: '', source: { kind: 'file', path, line: error.line }, text: error.message });
-    return values;
+    return undefined;
   }
   const byName = new Map(fields.map((field) => [field.name, field]));
   const sourceOf = (at: readonly (string | number)[]): Source => ({ kind: 'file', path, line: file.lineOf(at) });

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { createGuardedClient, type GuardedClientOptions } from './guarded-client.ts';
 import { GuardedRequestError, type GuardRule } from './guarded-url.ts';
 import { testCertificates } from './testing/certificates.ts';
+import { traceFromHttp, traceIntoHttp, withTrace } from './tracing.ts';
 
 test('sends a request to an allowed host and returns its answer', async (t) => {
   const { client, url } = await setup(t, async (request, response) => {
@@ -156,6 +157,35 @@ test('nothing of one answer goes into the next request', async (t) => {
   await client.request(url);
   assert.equal(seen[1]?.cookie, undefined);
   assert.equal(seen[1]?.authorization, undefined);
+});
+
+test('the trace context stays here, unless the client is told to pass it on', async (t) => {
+  const seen: IncomingMessage['headers'][] = [];
+  const answer: RequestListener = (request, response) => {
+    seen.push(request.headers);
+    response.end();
+  };
+  const silent = await setup(t, answer);
+  const telling = await setup(t, answer, { propagateTrace: true });
+  const incoming = {
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    baggage: 'tenant=contoso',
+  };
+  await withTrace(traceFromHttp(incoming), async () => {
+    await silent.client.request(silent.url);
+    await telling.client.request(telling.url, { headers: { accept: 'text/plain' } });
+    await silent.client.request(silent.url, { headers: traceIntoHttp({ accept: 'text/plain' }) });
+  });
+  await telling.client.request(telling.url);
+  assert.deepEqual(
+    seen.map(({ traceparent, baggage, accept }) => ({ traceparent, baggage, accept })),
+    [
+      { traceparent: undefined, baggage: undefined, accept: undefined },
+      { ...incoming, accept: 'text/plain' },
+      { ...incoming, accept: 'text/plain' },
+      { traceparent: undefined, baggage: undefined, accept: undefined },
+    ],
+  );
 });
 
 test('a server whose certificate is not trusted or names another host is not talked to', async (t) => {

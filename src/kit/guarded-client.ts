@@ -13,6 +13,7 @@ import {
   isAllowedAddress,
   matchesHost,
 } from './guarded-url.ts';
+import { traceIntoHttp } from './tracing.ts';
 
 export interface GuardedClientOptions {
   readonly allowedHosts: readonly HostPattern[];
@@ -25,6 +26,11 @@ export interface GuardedClientOptions {
   /** For everything together: looking up the name, connecting, sending, and receiving the last byte. */
   readonly timeoutSeconds: number;
   readonly maxResponseBytes: number;
+  /**
+   * Whether requests carry the active trace context. Not unless it is set: the hosts belong to others, whom the ids and the
+   * baggage of this system's traces do not concern.
+   */
+  readonly propagateTrace?: boolean;
   /** Every address of a name; the system's resolver unless given. */
   readonly resolve?: (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 }
@@ -77,10 +83,12 @@ export function createGuardedClient(options: GuardedClientOptions): GuardedClien
     async request(text, request = {}) {
       const url = checkUrl(text, allowedHosts, allowedPorts);
       checkHeaders(request.headers ?? {});
+      const headers = { 'accept-encoding': 'identity', ...request.headers };
+      if (options.propagateTrace) traceIntoHttp(headers);
       const deadline = AbortSignal.timeout(timeoutMs);
       const signals = request.signal ? [request.signal, deadline] : [deadline];
       try {
-        return await send(agent, url, request, AbortSignal.any(signals), options.maxResponseBytes);
+        return await send(agent, url, { ...request, headers }, AbortSignal.any(signals), options.maxResponseBytes);
       } catch (error) {
         request.signal?.throwIfAborted();
         throw guardedError(error, url.hostname, deadline, options.timeoutSeconds);
@@ -127,7 +135,7 @@ async function send(
     origin: url.origin,
     path: url.pathname + url.search,
     method: request.method ?? 'GET',
-    headers: { 'accept-encoding': 'identity', ...request.headers },
+    headers: request.headers ?? {},
     body: request.body ?? null,
     signal,
   });

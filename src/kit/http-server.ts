@@ -13,6 +13,7 @@ import type { Server as HttpsServer } from 'node:https';
 import { isIPv6, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type App, type Caller, decorateCaller, setCaller } from './caller.ts';
+import { clientErrorHandler, refuseExpectation } from './client-error.ts';
 import type { Logger } from './log.ts';
 import { graceSeconds } from './service.ts';
 
@@ -98,6 +99,8 @@ export async function serve(options: ServeOptions): Promise<Listener> {
   server.on('request', (request: HttpRequest, response: HttpResponse) => answer(request, response, false));
   // Without this listener Node would ask for the body before the rule has been asked.
   server.on('checkContinue', (request: HttpRequest, response: HttpResponse) => answer(request, response, true));
+  server.on('clientError', clientErrorHandler);
+  server.on('checkExpectation', refuseExpectation);
   const port = await bind(server, options.host, options.port);
   // Such as no file descriptor left for a new connection; those that exist go on.
   server.on('error', (err: Error) => options.logger?.error({ err }, 'a connection could not be taken'));

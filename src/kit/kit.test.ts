@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process';
 import { request } from 'node:https';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { testCertificates } from './testing/certificates.ts';
 
-const program = new URL('./testing/example-service.ts', import.meta.url).pathname;
+const program = fileURLToPath(new URL('./testing/example-service.ts', import.meta.url));
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 test('a service made of the whole kit', async (t) => {

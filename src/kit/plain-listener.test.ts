@@ -101,6 +101,46 @@ test('no spelling of /admin or of a denied path reaches the app', async (t) => {
   assert.equal((await send('/administrators', {})).status, 200);
 });
 
+const adminQueries = [
+  '?api-version=admin',
+  '?API-Version=ADMIN',
+  '?%61pi%2Dversion=%61dmin',
+  '?api-version%3Dadmin',
+  '?%2561pi-version=adm%2569n',
+  '?api-version=2024-06-10&api-version=admin',
+  '?api-version=admin&api-version=2024-06-10',
+  '?x=1;api-version=admin',
+  '?x=%zz&api-version=admin',
+  '?x=%zz&api-version=%61dmin',
+  '?api-version=%ff&api-version=admin',
+  '?api-version=admin#x',
+  '?&&?api-version=admin',
+  '?api-version=+admin%20',
+  '?api-version=admin%00',
+  '?api-version[]=admin',
+  '?api-version=2024-06-10,admin',
+  '?api%E2%80%8B-version=%EF%BD%81dmin',
+  '%3Fapi-version=admin',
+  ';api-version=admin',
+];
+test('no spelling of the admin API version reaches the app, on any path', async (t) => {
+  const { send, reached } = await setup(t);
+  for (const path of ['/who', '/clusters/c1', '/']) {
+    for (const query of adminQueries) {
+      for (const method of ['GET', 'POST']) {
+        const answer = await send(path + query, {}, method);
+        assert.ok([400, 403].includes(answer.status), `${method} ${path}${query}: ${answer.status}`);
+      }
+    }
+  }
+  assert.deepEqual(reached(), []);
+  const said = await send('/who?api-version=admin', {});
+  assert.match(JSON.parse(said.body).error.message, /api-version=admin/);
+  for (const query of ['?api-version=2024-06-10-preview', '?api-version=administrator', '?name=admin']) {
+    assert.equal((await send(`/who${query}`, {})).status, 200, query);
+  }
+});
+
 test('a request target that is not a path is refused: absolute form, asterisk, authority', async (t) => {
   const { port, send, reached } = await setup(t);
   for (const target of [
@@ -204,7 +244,7 @@ test('headers by which others vouch for a caller do not reach the app in any vie
   }
 });
 
-test('upgrades are not made', async (t) => {
+test('upgrades are not made: such a request is answered as an ordinary one', async (t) => {
   const { port, send } = await setup(t);
   const upgrades: Record<string, string>[] = [
     {
@@ -218,7 +258,7 @@ test('upgrades are not made', async (t) => {
   for (const headers of upgrades) {
     const connection = await rawConnection(port);
     connection.write(requestText('GET', '/who', { host: `localhost:${port}`, ...headers }));
-    assert.match(await connection.until(/\r\n\r\n/), /^HTTP\/1\.1 (200|403) /);
+    assert.match(await connection.until(/\r\n\r\n/), /^HTTP\/1\.1 200 /);
     connection.socket.destroy();
   }
   assert.notEqual((await rawRequest(port, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')).status, 200);
@@ -241,6 +281,16 @@ test('a refused request with a body is answered before the body has come', async
   connection.write(`POST /admin HTTP/1.1\r\nhost: localhost:${port}\r\ncontent-length: 1000000\r\n\r\nabc`);
   assert.match(await connection.until(/\r\n\r\n/), /^HTTP\/1\.1 403 /);
   assert.deepEqual(reached(), []);
+});
+
+test('what is not HTTP, and an expectation that cannot be met, are answered in the form of every other error', async (t) => {
+  const { port } = await setup(t);
+  const garbage = await rawRequest(port, 'GET / HTTP/1.1\r\nno colon here\r\n\r\n');
+  assert.equal(garbage.status, 400);
+  assert.equal(JSON.parse(garbage.body).error.code, 'BadRequest');
+  const odd = await rawRequest(port, `GET /who HTTP/1.1\r\nhost: localhost:${port}\r\nexpect: a miracle\r\n\r\n`);
+  assert.equal(odd.status, 417);
+  assert.equal(JSON.parse(odd.body).error.code, 'ExpectationFailed');
 });
 
 async function setup(t: TestContext, options: Partial<PlainListenerOptions> = {}) {

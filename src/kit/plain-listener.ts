@@ -17,6 +17,7 @@ import {
 } from './http-server.ts';
 import type { Logger } from './log.ts';
 import { denyPattern, isDenied, plainSegments } from './plain-path.ts';
+import { givesParameter } from './plain-query.ts';
 
 export interface PlainListenerOptions {
   /** A loopback address: `127.0.0.1` unless given, `::1`, or `localhost` for `127.0.0.1`. Nothing else is bound. */
@@ -35,8 +36,8 @@ export interface PlainListenerOptions {
 }
 
 /**
- * Puts an app on a loopback address without TLS. Requests are refused when they ask for `/admin` or a denied path in any
- * spelling, do not name this listener as their host, or come from a web page. Headers by which others vouch for a caller
+ * Puts an app on a loopback address without TLS. Requests are refused when they ask for `/admin`, a denied path or the admin
+ * API (`api-version=admin`) in any spelling, do not name this listener as their host, or come from a web page. Headers by which others vouch for a caller
  * (`x-ms-*`, `Referer`, `Forwarded`, `X-Forwarded-*`) are taken away, upgrades are not made, and callers are `plain`.
  */
 export async function listenPlain(app: App, options: PlainListenerOptions): Promise<Listener> {
@@ -95,6 +96,7 @@ function plainGuard(
   if (told.hosts.length !== 1 || !hosts.has(told.hosts[0]?.toLowerCase() ?? '')) return { refused: otherHost };
   if (told.fromPage) return { refused: notForPages };
   if (isDenied(segments, denied)) return { refused: notHere };
+  if (givesParameter(request.url ?? '', 'api-version', 'admin')) return { refused: notAdmin };
   if (told.claims) forgetClaims(request);
   return { caller: plain };
 }
@@ -162,6 +164,13 @@ const notHere: Refusal = {
   status: 403,
   code: 'NotServedHere',
   message: 'This path is served over TLS to authenticated callers only.',
+};
+
+/** The classic resource provider's admin API has the paths of the public one and a version of its own. */
+const notAdmin: Refusal = {
+  status: 403,
+  code: 'NotServedHere',
+  message: 'The admin API (api-version=admin) is served over TLS to authenticated callers only.',
 };
 
 const notLocal: Refusal = {

@@ -1,5 +1,6 @@
+import { maskedText } from './masked-text.ts';
 import { Secret } from './secret.ts';
-import { isSensitiveName } from './sensitive-names.ts';
+import { isSensitiveName, namesSecret } from './sensitive-names.ts';
 
 /** How much of one value is printed. What goes beyond is cut and says so. */
 export const printLimits = {
@@ -22,7 +23,7 @@ interface Walk {
 
 /**
  * A copy of any value that is safe to print as JSON: plain data only, bounded in depth and size, without cycles, with
- * {@link Secret} instances and values under sensitive names replaced. Never throws, whatever getters, proxies or
+ * {@link Secret} instances, values under sensitive names and secrets inside texts replaced. Never throws, whatever getters, proxies or
  * `toJSON` do.
  */
 export function printable(value: unknown): unknown {
@@ -94,25 +95,48 @@ function spent(walk: Walk): boolean {
 
 function copyArray(items: readonly unknown[], walk: Walk, size = items.length): unknown[] {
   const count = Math.min(items.length, printLimits.entriesPerObject);
-  const isPair = items.length === 2 && typeof items[0] === 'string' && isSensitiveName(items[0]);
   const out: unknown[] = [];
-  for (let i = 0; i < count && !spent(walk); i++) out.push(isPair && i === 1 ? redacted : copy(read(items, i), walk));
+  for (let i = 0; i < count && !spent(walk); i++) {
+    out.push(followsSensitiveName(items, i) ? hide(read(items, i)) : copy(read(items, i), walk));
+  }
   if (out.length < size) out.push(`[cut: ${size - out.length} more]`);
   return out;
 }
 
+/** Names and values in turn, as in a pair or in Node's raw headers: the name is followed by what it names. */
+function followsSensitiveName(items: readonly unknown[], index: number): boolean {
+  if (index % 2 === 0 || items.length % 2 !== 0) return false;
+  const name = read(items, index - 1);
+  return typeof name === 'string' && name.length <= printLimits.charactersPerKey && namesSecret(name);
+}
+
+/** `{ name, value }` and `{ key, value }`: environment variables, headers, labels. */
+const naming = ['name', 'key'] as const;
+const named: ReadonlySet<string> = new Set(['value', 'values']);
+
+function namesItsValue(value: object): boolean {
+  if (!('value' in value) && !('values' in value)) return false;
+  return naming.some((label) => {
+    const name = read(value, label);
+    return typeof name === 'string' && namesSecret(name);
+  });
+}
+
+/** What a Kubernetes Secret, or a list of them, holds them under. */
+const holders: Readonly<Record<string, string>> = { Secret: 'data', SecretList: 'items' };
+
 function copyEntries(value: object, walk: Walk, out: Record<string, unknown> = {}): Record<string, unknown> {
   let count = 0;
-  const name = read(value, 'name');
-  const hidesValue = typeof name === 'string' && isSensitiveName(name);
-  const hidesData = read(value, 'kind') === 'Secret';
+  const hidesValue = namesItsValue(value);
+  const kind = read(value, 'kind');
+  const holder = kind === 'Secret' || kind === 'SecretList' ? holders[kind] : undefined;
   for (const key of Object.keys(value)) {
     if (count >= printLimits.entriesPerObject || spent(walk)) {
       set(out, '[cut]', `${Object.keys(value).length - count} more`);
       break;
     }
     count++;
-    const hidden = isSensitiveName(key) || (hidesValue && key === 'value') || (hidesData && key === 'data');
+    const hidden = isSensitiveName(key) || (hidesValue && named.has(key)) || key === holder;
     const given = hidden ? hide(read(value, key)) : copy(read(value, key), walk);
     if (given !== undefined) set(out, keyText(key, walk), given);
   }
@@ -164,10 +188,14 @@ function httpSummary(value: object): object | undefined {
   return typeof statusCode === 'number' && isResponse ? { statusCode } : undefined;
 }
 
+/** Read beyond the cut, so that a secret that stands across it is still seen for one. */
+const beyondCut = 1024;
+
 function text(value: string, walk: Walk): string {
   const room = Math.min(printLimits.charactersPerText, Math.max(walk.characters, 0));
   walk.characters -= Math.min(value.length, room);
-  return value.length <= room ? value : `${value.slice(0, room)}[cut: ${value.length - room} more characters]`;
+  if (value.length <= room) return maskedText(value);
+  return `${maskedText(value.slice(0, room + beyondCut)).slice(0, room)}[cut: ${value.length - room} more characters]`;
 }
 
 function keyText(key: string, walk: Walk): string {
@@ -175,9 +203,9 @@ function keyText(key: string, walk: Walk): string {
   return key.length <= printLimits.charactersPerKey ? key : `${key.slice(0, printLimits.charactersPerKey)}[cut]`;
 }
 
-/** Absent stays absent: an event that says a token was undefined helps, and gives nothing away. */
+/** Absent stays absent, and yes stays yes: an event that says whether there was a token helps, and gives nothing away. */
 function hide(value: unknown): unknown {
-  return value === undefined || value === null ? value : redacted;
+  return value === undefined || value === null || typeof value === 'boolean' ? value : redacted;
 }
 
 function read(value: object, key: string | number): unknown {
@@ -210,12 +238,15 @@ function* firstOf(items: Iterable<unknown>): Generator<unknown> {
   }
 }
 
+/** Neither user nor query nor fragment: signatures and tokens stand there. */
 function withoutCredentials(url: URL): string {
-  if (url.username === '' && url.password === '') return url.href;
+  if (url.username === '' && url.password === '' && url.search === '' && url.hash === '') return url.href;
   const copied = new URL(url.href);
   copied.username = '';
   copied.password = '';
-  return copied.href;
+  copied.search = '';
+  copied.hash = '';
+  return url.search === '' ? copied.href : `${copied.href}?${redacted}`;
 }
 
 function kindOf(value: object): string {

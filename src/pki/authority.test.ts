@@ -182,8 +182,9 @@ async function handshake(
   await once(listener, 'listening');
   const accepted = new Promise<PeerCertificate>((resolve, reject) => {
     listener.once('secureConnection', (socket: TLSSocket) => {
+      // The client is the first to go, and goes at once.
+      socket.on('error', () => undefined);
       resolve(socket.getPeerCertificate());
-      socket.end();
     });
     listener.once('tlsClientError', reject);
   });

@@ -1,6 +1,7 @@
 /**
  * Why something with a certificate did not work:
  * - `missing`: a file is not there or cannot be read
+ * - `not-a-directory`: files are to go where a file stands in the way, or where nothing can be made
  * - `garbage`: the text is not the PEM it should be
  * - `key-mismatch`: the private key belongs to another certificate
  * - `expired`, `not-yet-valid`: judged by the clock
@@ -10,6 +11,7 @@
  */
 export type PkiReason =
   | 'missing'
+  | 'not-a-directory'
   | 'garbage'
   | 'key-mismatch'
   | 'expired'

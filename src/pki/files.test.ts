@@ -92,7 +92,7 @@ test('an authority that ended is not loaded for signing, an ended leaf is loaded
 });
 
 test('a name that would leave the directory or replace the authority is refused', () => {
-  for (const name of ['../rp', 'a/b', '', '.hidden', 'ca', 'a\0b']) {
+  for (const name of ['../rp', 'a/b', '', '.hidden', 'ca', 'CA', 'Ca', 'a\0b']) {
     assert.throws(() => certificateFiles('/d', name), PkiError, name);
   }
 });

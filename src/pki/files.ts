@@ -2,11 +2,12 @@
 // Every file is replaced whole or not at all, and keys are readable by their owner only.
 
 import { randomBytes, type X509Certificate } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checkAuthority, checkValidAt, type KeyedCertificate, pair, readCertificates } from './certificate.ts';
 import { PkiError } from './errors.ts';
 import { keyPem, readKey } from './keys.ts';
+import { makePrivateDirectory } from './private-directory.ts';
 
 /** The two files of a certificate with its key. */
 export interface CertificateFiles {
@@ -20,9 +21,12 @@ export function authorityFiles(directory: string): CertificateFiles {
   return { certificate: join(directory, 'ca.crt'), key: join(directory, 'ca.key') };
 }
 
-/** The files of the certificate of this name, which is not `ca`: that one belongs to the authority. */
+/**
+ * The files of the certificate of this name, which is not `ca`: that one belongs to the authority. Nor is it `CA`, which many
+ * file systems take for the same.
+ */
 export function certificateFiles(directory: string, name: string): CertificateFiles {
-  if (!fileName.test(name) || name === 'ca') {
+  if (!fileName.test(name) || name.toLowerCase() === 'ca') {
     throw new PkiError(
       'bad-name',
       `${JSON.stringify(name)} does not name a certificate file: use letters, digits, dots, hyphens; \`ca\` is taken`,
@@ -36,8 +40,8 @@ export function certificateFiles(directory: string, name: string): CertificateFi
  * sees a pair that does not match only for the instant between two renames, and a failure before that changes nothing.
  */
 export async function writeCertificate(files: CertificateFiles, keyed: KeyedCertificate): Promise<void> {
-  await mkdir(dirname(files.key), { recursive: true, mode: 0o700 });
-  await mkdir(dirname(files.certificate), { recursive: true, mode: 0o700 });
+  await makeDirectory(dirname(files.key));
+  await makeDirectory(dirname(files.certificate));
   await replaceFiles([
     { path: files.key, text: keyPem(keyed.key), mode: 0o600 },
     { path: files.certificate, text: keyed.certificatePem, mode: 0o644 },
@@ -63,6 +67,21 @@ export async function loadBundle(path: string): Promise<readonly X509Certificate
   const certificates = readCertificates(await readText(path), path);
   for (const certificate of certificates) checkAuthority(certificate, path);
   return certificates;
+}
+
+const directoryProblems: Readonly<Record<string, string>> = {
+  EEXIST: 'is not a directory; choose another',
+  ENOTDIR: 'cannot be a directory: it leads through a file',
+};
+
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await makePrivateDirectory(path);
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+    const problem = directoryProblems[code] ?? `cannot be made (${code})`;
+    throw new PkiError('not-a-directory', `${path} ${problem}`, { cause });
+  }
 }
 
 async function readText(path: string): Promise<string> {

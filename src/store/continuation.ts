@@ -1,11 +1,12 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { type KeyRing, keyRing } from '../kit/key-ring.ts';
+import { Secret } from '../kit/secret.ts';
 import type { Cursor, Engine } from './engine.ts';
 import { StoreError } from './errors.ts';
 import type { Filter, OrderBy } from './filter.ts';
 import { isObject } from './paths.ts';
 
 /**
- * Makes and reads continuations: opaque text that holds a place, proves that this store made it and that it was made for
+ * Makes and reads continuations: sealed text that holds a place, proves that this store made it and that it was made for
  * the same question. The key is kept in the database, so every process on it takes the others' continuations.
  */
 export interface Continuations {
@@ -14,36 +15,28 @@ export interface Continuations {
   read(binding: string, continuation: unknown): Promise<unknown>;
 }
 
-const macBytes = 32;
-
 export function continuations(engine: Engine): Continuations {
-  let secret: Promise<Buffer> | undefined;
-  const key = (): Promise<Buffer> => {
-    secret ??= engine.secret('continuation').catch((error: unknown) => {
-      secret = undefined;
-      throw error;
-    });
-    return secret;
+  let made: Promise<KeyRing> | undefined;
+  const ring = (): Promise<KeyRing> => {
+    made ??= engine.secret('continuation').then(
+      (bytes) => keyRing([{ id: 'c', bytes: new Secret(bytes) }]),
+      (error: unknown) => {
+        made = undefined;
+        throw error;
+      },
+    );
+    return made;
   };
-  const mac = async (binding: string, place: Buffer): Promise<Buffer> =>
-    createHmac('sha256', await key())
-      .update(createHash('sha256').update(binding).digest())
-      .update(place)
-      .digest();
 
   return {
     async make(binding, place) {
-      const bytes = Buffer.from(JSON.stringify(place));
-      return Buffer.concat([await mac(binding, bytes), bytes]).toString('base64url');
+      return (await ring()).seal(JSON.stringify(place), binding);
     },
     async read(binding, continuation) {
-      if (typeof continuation !== 'string' || !/^[A-Za-z0-9_-]+$/.test(continuation)) throw invalidContinuation();
-      const bytes = Buffer.from(continuation, 'base64url');
-      if (bytes.length <= macBytes || bytes.toString('base64url') !== continuation) throw invalidContinuation();
-      const place = bytes.subarray(macBytes);
-      if (!timingSafeEqual(bytes.subarray(0, macBytes), await mac(binding, place))) throw invalidContinuation();
+      if (typeof continuation !== 'string') throw invalidContinuation();
+      const keys = await ring();
       try {
-        return JSON.parse(place.toString());
+        return JSON.parse(keys.open(continuation, binding));
       } catch {
         throw invalidContinuation();
       }

@@ -8,6 +8,8 @@ import { operandReachesSealed, reachesSealed } from './sealing.ts';
 
 const maxConditions = 1000;
 const maxDepth = 50;
+/** Of a containment operand: each level nests the statement that asks for it, and SQLite takes only so many. */
+const maxContainedDepth = 16;
 const maxListValues = 1000;
 /** In all lists and containment operands of a filter together. */
 const maxValues = 10_000;
@@ -107,11 +109,11 @@ const checks: Readonly<Record<Filter['op'], NodeCheck>> = {
     checkPath(`${where}.field`, node.field);
     refuseSealed(check.container, node.field, `${where}.field`);
   },
-  contains(check, node, where, depth) {
+  contains(check, node, where) {
     const { field, value } = node;
     const whole = Array.isArray(field) && field.length === 0;
     if (!whole) checkPath(`${where}.field`, field);
-    checkJson(check, value, `${where}.value`, depth + 1);
+    checkJson(check, value, `${where}.value`, 1);
     const path: Path = Array.isArray(field) ? field : [];
     if (operandReachesSealed(check.container.sealed, path, value))
       throw invalid(`${where} asks about a sealed path, which cannot be searched`);
@@ -168,7 +170,8 @@ function checkText(check: Check, text: string, where: string): void {
 }
 
 function checkJson(check: Check, value: unknown, where: string, depth: number): void {
-  if (depth > maxDepth) throw invalid(`the filter is nested deeper than ${maxDepth} levels`);
+  if (depth > maxContainedDepth)
+    throw invalid(`${where.split('[')[0]} is nested deeper than ${maxContainedDepth} levels`);
   if (value === null) {
     check.values++;
   } else if (Array.isArray(value)) {

@@ -18,6 +18,11 @@ describe('the text of a body', () => {
       assert.equal(text(body), JSON.stringify(body));
   });
 
+  it('is refused for what JSON would turn into null, and only for that', () => {
+    for (const body of [{ a: Number.NaN }, { a: { b: [Number.POSITIVE_INFINITY] } }, { a: [undefined] }])
+      refuses(body, /would become null/);
+    assert.equal(text({ a: null, b: undefined, c: 'null' }), '{"a":null,"c":"null"}');
+  });
   it('is refused for exactly the texts with a NUL or half a surrogate pair in them', () => {
     const pieces = fc.constantFrom(
       '\\',

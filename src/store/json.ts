@@ -33,6 +33,14 @@ export function serialise(what: () => string, body: unknown): string {
         `${what()}: there is a Secret at ${place}, which is not a sealed path of the container: it would be lost`,
       );
   }
+  if (json.includes('null')) {
+    const place = lostIn(body);
+    if (place !== undefined)
+      throw new StoreError(
+        'Invalid',
+        `${what()}: the value at ${place} is none that JSON can hold: it would become null`,
+      );
+  }
   return json;
 }
 
@@ -79,6 +87,19 @@ function secretIn(value: unknown, place = 'the body'): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, member] of Object.entries(value)) {
     const found = secretIn(member, `${place}.${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Where a number that is not finite, or a hole in an array, would be stored as null. */
+function lostIn(value: unknown, place = 'the body'): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : place;
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined;
+  const members = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  for (const [name, member] of members) {
+    const inside = `${place}.${name}`;
+    const found = member === undefined && Array.isArray(value) ? inside : lostIn(member, inside);
     if (found !== undefined) return found;
   }
   return undefined;

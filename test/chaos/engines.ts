@@ -1,11 +1,16 @@
 // The two engines as the chaos tests use them, and the processes they start and kill.
 import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { startPostgres, testSchema } from '../../src/store/testing/postgres-server.ts';
 import type { Address } from './address.ts';
+
+/** Shared by the processes of one run: they start often, and most of a start is compiling. */
+const compileCache = mkdtempSync(join(tmpdir(), 'aro-chaos-cache-'));
+process.once('exit', () => rmSync(compileCache, { recursive: true, force: true }));
 
 export interface Place {
   readonly address: Address;
@@ -44,7 +49,7 @@ export function startProcess(script: string, task: unknown): ChildProcess {
     execArgv: [],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     // Not an argument: those can be read by everybody on the machine, and a task may hold the database's password.
-    env: { ...process.env, CHAOS_TASK: JSON.stringify(task), NODE_COMPILE_CACHE: join(tmpdir(), 'aro-compile-cache') },
+    env: { ...process.env, CHAOS_TASK: JSON.stringify(task), NODE_COMPILE_CACHE: compileCache },
   });
 }
 

@@ -1,25 +1,24 @@
 // A small resource provider, for tests: widgets in a store, behind the whole of src/arm.
-import { randomBytes } from 'node:crypto';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { keyRing } from '../../kit/key-ring.ts';
-import { Secret } from '../../kit/secret.ts';
 import type { Container, Document } from '../../store/store.ts';
 import type { Authenticate } from '../authentication.ts';
 import { checkBody } from '../check-body.ts';
 import { checkPreconditions, entityTag, isNotModified } from '../conditional.ts';
 import { ArmError, notFound } from '../errors.ts';
+import { notificationAddresses } from '../notification-address.ts';
 import { advanceOperation, createOperation, isOperation, newOperation, type OperationDocument } from '../operation.ts';
 import { announceOperation, type OperationOptions } from '../operation-paths.ts';
 import { operationRoutes } from '../operation-routes.ts';
 import { listAnswer, type PagingOptions, pageRequest } from '../paging.ts';
 import { type ArmOptions, armScope } from '../plugin.ts';
 import { preflight } from '../preflight.ts';
-import { isGuid, isResourceGroupName, isResourceName, parseResourceId } from '../resource-id.ts';
+import { idKey, isGuid, isResourceGroupName, isResourceName, parseResourceId } from '../resource-id.ts';
 import { Enum, MapOf, Nullable, SecretText } from '../schema.ts';
 import { armServerOptions } from '../server-options.ts';
 import type { GateRow, Subscription } from '../subscription-gate.ts';
 import { mergeSystemData, type SystemData, systemDataOf } from '../system-data.ts';
+import { demoRing } from './demo-store.ts';
 
 export const subscriptionId = '11111111-2222-3333-4444-555555555555';
 export const tenantId = 'aaaaaaaa-0000-0000-0000-000000000001';
@@ -84,8 +83,7 @@ export const operationOptions: OperationOptions = {
   retryAfterSeconds: 7,
 };
 
-export const ring = keyRing([{ id: 'k1', bytes: new Secret(randomBytes(32)) }]);
-const paging: PagingOptions = { keyRing: ring, links: operationOptions.links, pageSize: 3 };
+const paging: PagingOptions = { keyRing: demoRing, links: operationOptions.links, pageSize: 3 };
 
 export const defaultSubscriptions = () =>
   new Map<string, Subscription>([[subscriptionId, { state: 'Registered', tenantId }]]);
@@ -140,8 +138,13 @@ function armOptions(options: DemoOptions): ArmOptions {
       other: all(409),
     },
     body: options.body ?? { limitBytes: 64 * 1024, maxDepth: 20 },
-    output: options.output ?? { indent: 4, finalNewline: false },
+    output: outputOf(options),
+    notificationAddress: notificationAddresses({ allowedHosts: ['localhost', '.azure.com'] }),
   };
+}
+
+function outputOf(options: DemoOptions): ArmOptions['output'] {
+  return options.output ?? { indent: 4, finalNewline: false };
 }
 
 interface Names {
@@ -154,7 +157,7 @@ interface Names {
 export function demoProvider(options: DemoOptions): FastifyInstance {
   const { container } = options;
   const app = Fastify({
-    ...armServerOptions({ bodyTooLargeStatus: options.body?.tooLargeStatus ?? 400 }),
+    ...armServerOptions({ bodyTooLargeStatus: options.body?.tooLargeStatus ?? 400, output: outputOf(options) }),
     ...(options.log ? { loggerInstance: options.log } : {}),
   }) as unknown as FastifyInstance;
   const group = `/subscriptions/:subscriptionId/resourceGroups/:resourceGroupName/providers/${provider}`;
@@ -279,7 +282,7 @@ export function demoProvider(options: DemoOptions): FastifyInstance {
   );
 
   const result = async (operation: OperationDocument, _: FastifyRequest, reply: FastifyReply, status: number) => {
-    const key = { partition: operation.subscriptionId, id: operation.resourceId.toLowerCase() };
+    const key = { partition: operation.subscriptionId, id: idKey(operation.resourceId) };
     const body = (await container.read(key))?.body;
     return reply.code(status).send(body && !isOperation(body) ? shown(body, body.id) : {});
   };

@@ -5,12 +5,13 @@ import { createLogger } from '../../kit/log.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
 import { startNotifications } from '../notifications.ts';
 import { operationOptions } from './demo-provider.ts';
-import { demoContainer } from './demo-store.ts';
+import { demoContainer, demoRing } from './demo-store.ts';
 
 const [file = '', caFile = '', port = ''] = process.argv.slice(2);
-const store = await openSqliteStore({ file });
+const store = await openSqliteStore({ file, keyRing: demoRing });
 startNotifications({
   container: await store.container<object>(demoContainer),
+  store,
   paths: operationOptions.paths,
   client: createGuardedClient({
     allowedHosts: ['localhost'],

@@ -1,8 +1,9 @@
 // Connections to one PostgreSQL server: a pool, prepared statements by name, and the rules for what is tried again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientConfig, Pool, type PoolClient } from 'pg';
-import type { Secret } from '../../kit/secret.ts';
+import { Secret } from '../../kit/secret.ts';
 import { StoreError } from '../errors.ts';
+import { settingsOf } from './address.ts';
 import { isConnectionLost, isRepeatable, type Stage, toStoreError } from './errors.ts';
 import { digest } from './names.ts';
 
@@ -19,7 +20,7 @@ export interface ServerSettings {
 
 export interface ConnectionOptions {
   /** `postgres://user:password@host:port/database`, or the settings one by one. */
-  readonly server: string | ServerSettings;
+  readonly server: string | Secret | ServerSettings;
   readonly maxConnections: number;
   readonly statementTimeoutSeconds: number;
   /** How long a call waits for a connection, a new one or one that others use. */
@@ -79,16 +80,15 @@ export async function connect(options: ConnectionOptions): Promise<Connections> 
 
   let closed: Promise<void> | undefined;
 
-  async function checkOut(): Promise<PoolClient> {
-    if (closed) throw new StoreError('Closed', 'the store is closed');
-    try {
-      return await pool.connect();
-    } catch (error) {
-      if (error instanceof Error && error.message === 'timeout exceeded when trying to connect') {
-        throw new StoreError('Busy', `PostgreSQL at ${server}: all ${options.maxConnections} connections are in use`);
-      }
-      throw toStoreError(error, 'connect', server);
+  function checkOut(): Promise<PoolClient> {
+    return closed ? Promise.reject(new StoreError('Closed', 'the store is closed')) : pool.connect().catch(refused);
+  }
+
+  function refused(error: unknown): never {
+    if (error instanceof Error && error.message === 'timeout exceeded when trying to connect') {
+      throw new StoreError('Busy', `PostgreSQL at ${server}: all ${options.maxConnections} connections are in use`);
     }
+    throw toStoreError(error, 'connect', server);
   }
 
   async function withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -104,11 +104,19 @@ export async function connect(options: ConnectionOptions): Promise<Connections> 
     }
   }
 
-  function once(statement: Statement, values: readonly Value[]): Promise<readonly Cells[]> {
-    return withClient(async (client) => {
-      const query = { ...statement, values: values as unknown[], rowMode: 'array' as const };
-      return (await client.query<(string | null)[]>(query)).rows;
-    });
+  /** As `withClient` with one query, written out: this is the path of every call. */
+  async function once(statement: Statement, values: readonly Value[]): Promise<readonly Cells[]> {
+    const client = await checkOut();
+    const { text, name } = statement;
+    const query = { text, values: values as unknown[], rowMode: 'array' as const, ...(name ? { name } : {}) };
+    try {
+      const { rows } = await client.query<(string | null)[]>(query);
+      client.release();
+      return rows;
+    } catch (error) {
+      client.release(isConnectionLost(error));
+      throw error;
+    }
   }
 
   async function repeated(statement: Statement, values: readonly Value[]): Promise<readonly Cells[]> {
@@ -128,9 +136,11 @@ export async function connect(options: ConnectionOptions): Promise<Connections> 
     async read(statement, values) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await repeated(statement, values);
+          return await once(statement, values);
         } catch (error) {
-          if (attempt === readAttempts || !isConnectionLost(error)) throw toStoreError(error, 'read', server);
+          if (attempt >= repeats || !(isConnectionLost(error) ? attempt < readAttempts : isRepeatable(error)))
+            throw toStoreError(error, 'read', server);
+          if (isRepeatable(error)) await sleep(Math.random() * 5 * attempt);
         }
       }
     },
@@ -181,27 +191,27 @@ function configOf(options: ConnectionOptions): { config: ClientConfig; server: s
     options: '-c default_transaction_isolation=read\\ committed -c jit=off -c enable_seqscan=off',
     types: asText,
   };
-  const { server } = options;
-  if (typeof server !== 'string') {
-    const port = server.port ?? 5432;
-    const { password, tls } = server;
-    return {
-      server: `${server.host}:${port}`,
-      config: {
-        ...base,
-        host: server.host,
-        port,
-        database: server.database,
-        user: server.user,
-        ...(password ? { password: typeof password === 'function' ? password : password.reveal() } : {}),
-        ...(tls ? { ssl: { ...tls, ...(tls.key ? { key: tls.key.reveal() } : {}), rejectUnauthorized: true } } : {}),
-      } as ClientConfig,
-    };
-  }
-  if (!URL.canParse(server) || !/^postgres(ql)?:\/\//.test(server)) {
-    // The text may hold a password, so it is not shown.
-    throw new StoreError('Invalid', 'the PostgreSQL address must read postgres://user:password@host:port/database');
-  }
-  const { hostname, port } = new URL(server);
-  return { server: `${hostname}:${port || '5432'}`, config: { ...base, connectionString: server } };
+  const server = isText(options.server) ? settingsOf(reveal(options.server)) : options.server;
+  const port = server.port ?? 5432;
+  const { password, tls } = server;
+  return {
+    server: `${server.host}:${port}`,
+    config: {
+      ...base,
+      host: server.host,
+      port,
+      database: server.database,
+      user: server.user,
+      ...(password ? { password: typeof password === 'function' ? password : password.reveal() } : {}),
+      ...(tls ? { ssl: { ...tls, ...(tls.key ? { key: tls.key.reveal() } : {}), rejectUnauthorized: true } } : {}),
+    } as ClientConfig,
+  };
+}
+
+function isText(server: ConnectionOptions['server']): server is string | Secret {
+  return typeof server === 'string' || server instanceof Secret;
+}
+
+function reveal(address: string | Secret): string {
+  return typeof address === 'string' ? address : address.reveal();
 }

@@ -59,11 +59,6 @@ export function isConnectionLost(error: unknown): boolean {
   return state === undefined ? !isStoreError(error) : goingOrComing.has(state) || state.startsWith('08');
 }
 
-/** Whether trying to connect again may help: the server is not there, or not yet, or full. */
-export function mayComeBack(error: unknown): boolean {
-  return isConnectionLost(error) || stateOf(error) === '53300';
-}
-
 /** `uniqueKeyOf` turns the name of a violated constraint into the name of the unique key. */
 export function toStoreError(
   error: unknown,

@@ -16,6 +16,8 @@ export interface Notices {
 
 /** Between two tellings: commits that come faster are told together. */
 const leastGapMs = 4;
+/** A connection whose server does not answer for so long is given up. */
+const silenceMs = 10_000;
 const firstPauseMs = 50;
 const longestPauseMs = 5000;
 
@@ -25,6 +27,7 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
   const subscribers = new Map<string, Set<() => void>>();
   const untold = new Set<string>();
   let client: Client | undefined;
+  let listening: Client | undefined;
   let telling: Promise<void> | undefined;
   let isClosed = false;
   let pause: NodeJS.Timeout | undefined;
@@ -36,7 +39,7 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
   }
 
   async function connect(): Promise<void> {
-    const fresh = new Client({ ...config, query_timeout: 0, statement_timeout: 0 });
+    const fresh = new Client({ ...config, query_timeout: silenceMs, statement_timeout: silenceMs });
     // Every break, also while connecting, ends here once.
     let isOver = false;
     const over = () => {
@@ -55,7 +58,7 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
     try {
       await fresh.connect();
       // Telling must not wait for the disk: nothing is written.
-      await fresh.query(`SET synchronous_commit = off; LISTEN "${channel}"`);
+      await fresh.query('SET synchronous_commit = off');
       const { rows } = await fresh.query<{ pid: string }>('SELECT pg_backend_pid() AS pid');
       const ownProcessId = Number(rows[0]?.pid);
       fresh.on('notification', ({ payload, processId }) => {
@@ -65,27 +68,47 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
       if (isClosed) return over();
       client = fresh;
       pauseMs = firstPauseMs;
-      for (const container of subscribers.keys()) wake(container);
+      void listen();
       void tellAll();
     } catch {
       over();
     }
   }
 
+  /** Listens once somebody wants to hear; a process that only writes is not woken by the commits of all the others. */
+  async function listen(): Promise<void> {
+    const on = client;
+    if (on === undefined || listening === on || subscribers.size === 0) return;
+    listening = on;
+    try {
+      await on.query(`LISTEN "${channel}"`);
+    } catch {
+      // The connection broke, or is as good as broken; the next one listens.
+      void on.end().catch(() => undefined);
+      return;
+    }
+    // What was told before is missed.
+    for (const container of subscribers.keys()) wake(container);
+  }
+
   /** One statement at a time: whatever commits meanwhile is told together by the next. */
   function tellAll(): Promise<void> {
     telling ??= (async () => {
       while (client !== undefined && untold.size > 0) {
+        const by = client;
         const news = [...untold];
         untold.clear();
         const text = 'SELECT pg_notify($1, c) FROM unnest($2::text[]) c';
-        await client.query({ text, values: [channel, news], name: 'tell' }).catch(() => {
+        await by.query({ text, values: [channel, news], name: 'tell' }).catch(() => {
           for (const container of news) untold.add(container);
+          void by.end().catch(() => undefined);
         });
         await sleep(leastGapMs);
       }
     })().finally(() => {
       telling = undefined;
+      // News that came after the last look.
+      if (client !== undefined && untold.size > 0) void tellAll();
     });
     return telling;
   }
@@ -100,6 +123,7 @@ export function noticesOf(config: ClientConfig, schema: string): Notices {
     subscribe(container, call) {
       const calls = subscribers.get(container) ?? new Set();
       subscribers.set(container, calls.add(call));
+      void listen();
       return () => {
         calls.delete(call);
       };

@@ -1,5 +1,6 @@
 // Opens a document store on PostgreSQL.
 import type { KeyRing } from '../../kit/key-ring.ts';
+import type { Secret } from '../../kit/secret.ts';
 import { documentStore } from '../document-store.ts';
 import type { Store } from '../store.ts';
 import { connect, type ServerSettings } from './connection.ts';
@@ -9,7 +10,7 @@ import { prepareSchema } from './schema.ts';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, or the settings one by one. */
-  readonly server: string | ServerSettings;
+  readonly server: string | Secret | ServerSettings;
   /** The PostgreSQL schema that holds everything; `aro` when left out. One service each. */
   readonly schema?: string;
   /** In the pool; one more listens for commits. 16 when left out. */

@@ -1,5 +1,7 @@
 // Filters as SQL conditions on a row of a documents table. A condition may come out NULL where the contract says false: both
 // are "not true" to WHERE, AND and OR, and `not` is compiled so that it does not tell them apart either.
+
+import { afterPrefix } from '../after-prefix.ts';
 import type { Layout } from '../engine.ts';
 import type { Field, Filter, Scalar } from '../filter.ts';
 import {
@@ -129,16 +131,4 @@ function hasPair(labels: string, key: string, value: string, bind: Bind): string
 function hasKey(labels: string, key: string, bind: Bind): string {
   const bound = bind(key, 'text');
   return `(${labels} ? ${bound} AND jsonb_typeof(${labels} -> ${bound}) = 'string')`;
-}
-
-/** The first string, by UTF-8 bytes, after all strings that begin with `prefix`; undefined when there is none. */
-function afterPrefix(prefix: string): string | undefined {
-  const points = Array.from(prefix);
-  for (;;) {
-    const last = points.pop()?.codePointAt(0);
-    if (last === undefined) return undefined;
-    if (last === 0x10ffff) continue;
-    // The byte order of UTF-8 is the order of code points, and surrogates are not code points of text.
-    return points.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
-  }
 }

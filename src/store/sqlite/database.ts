@@ -1,7 +1,8 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { closeSync, fchmodSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { makePrivateDirectory } from '../../pki/private-directory.ts';
 import { StoreError } from '../errors.ts';
 import { damaged } from './errors.ts';
 
@@ -62,11 +63,17 @@ export function transactions(db: DatabaseSync): Transaction {
   };
 }
 
-/** Makes the directory and the file, readable by their owner only. SQLite gives the -wal and -shm files the file's mode. */
+/** Makes the directory and the file; the file is for its owner only, also where it was not before. SQLite gives the -wal and -shm files the file's mode. */
 export async function prepareFile(file: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    closeSync(openSync(file, 'a+', 0o600));
+    await makePrivateDirectory(dirname(file));
+    const fd = openSync(file, 'a+', 0o600);
+    try {
+      if (fstatSync(fd).mode & 0o077) fchmodSync(fd, 0o600);
+    } finally {
+      closeSync(fd);
+    }
+    for (const beside of [`${file}-wal`, `${file}-shm`]) await chmod(beside, 0o600).catch(() => undefined);
   } catch (error) {
     throw fileError(error, file);
   }
@@ -77,6 +84,7 @@ const fileErrors: Readonly<Record<string, readonly ['ReadOnly' | 'Full' | 'Unava
   EPERM: ['ReadOnly', 'this process may not write it or its directory; check the owner, the mode and its attributes'],
   EROFS: ['ReadOnly', 'it is on a file system mounted read-only'],
   ENOSPC: ['Full', 'there is no room left on the disk; free some, then try again'],
+  ENOENT: ['Unavailable', 'its directory cannot be made there; give a path on an ordinary file system'],
   EISDIR: ['Unavailable', 'a directory is in its place; give the path of a file'],
   EEXIST: ['Unavailable', 'its path leads through a file; give a path whose parents are directories'],
   ENOTDIR: ['Unavailable', 'its path leads through a file; give a path whose parents are directories'],

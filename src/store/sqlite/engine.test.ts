@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -19,6 +19,15 @@ describe('a SQLite file', () => {
     const engine = await openEngine(t, { file });
     await (await engine.open(layoutOf())).write('p', [creation('a', {})]);
     assert.equal(statSync(dirname(file)).mode & 0o777, 0o700);
+    for (const suffix of ['', '-wal', '-shm']) assert.equal(statSync(`${file}${suffix}`).mode & 0o777, 0o600);
+  });
+
+  it('that others could read is taken from them', async (t) => {
+    const file = await temporaryFile(t);
+    writeFileSync(file, '');
+    chmodSync(file, 0o666);
+    const engine = await openEngine(t, { file });
+    await (await engine.open(layoutOf())).write('p', [creation('a', {})]);
     for (const suffix of ['', '-wal', '-shm']) assert.equal(statSync(`${file}${suffix}`).mode & 0o777, 0o600);
   });
 

@@ -3,23 +3,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { Filter } from '../filter.ts';
 import { applyLayout, makeStoreTables } from './schema.ts';
-import { afterPrefix, filterSql } from './sql-filter.ts';
+import { filterSql } from './sql-filter.ts';
 import { creation, layoutOf, openThings } from './testing/engines.ts';
 
 describe('filters in SQL', () => {
-  it('end a range of prefixes at the next string by UTF-8 bytes', () => {
-    const cases: [string, string | undefined][] = [
-      ['abc', 'abd'],
-      ['a\u{10ffff}', 'b'],
-      ['\u{10ffff}', undefined],
-      ['', undefined],
-      ['a\ud7ff', 'a\ue000'],
-      ['a\uffff', 'a\u{10000}'],
-      ['a\u007f', 'a\u0080'],
-    ];
-    for (const [prefix, next] of cases) assert.equal(afterPrefix(prefix), next, JSON.stringify(prefix));
-  });
-
   it('use the declared indexes', () => {
     const layout = layoutOf({
       indexes: [

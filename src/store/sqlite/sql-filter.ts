@@ -1,6 +1,7 @@
 // Filters as SQL conditions on a row of a documents table. A condition may come out NULL where the contract says false: both
 // are "not true" to WHERE, AND and OR, and `not` is compiled so that it does not tell them apart either.
 
+import { afterPrefix } from '../after-prefix.ts';
 import type { Layout } from '../engine.ts';
 import type { Filter, Json, Scalar } from '../filter.ts';
 import { fieldValue, jsonPath, typedValue, type ValueType } from './json-value.ts';
@@ -140,19 +141,6 @@ function elementContains(each: string, needle: Json, depth: number): Sql {
 
 function isArray(value: Json): value is readonly Json[] {
   return Array.isArray(value);
-}
-
-/** The first string, by UTF-8 bytes, after all strings that begin with `prefix`; undefined when there is none. */
-export function afterPrefix(prefix: string): string | undefined {
-  const points = Array.from(prefix);
-  for (;;) {
-    const last = points.pop()?.codePointAt(0);
-    if (last === undefined) return undefined;
-    if (last === 0x10ffff) continue;
-    // The byte order of UTF-8 is the order of code points, and surrogates are not code points of text.
-    const next = last === 0xd7ff ? 0xe000 : last + 1;
-    return points.join('') + String.fromCodePoint(next);
-  }
 }
 
 interface PatternPart {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Field, Filter } from '../../filter.ts';
+import type { Field, Filter, Json } from '../../filter.ts';
 import type { Container } from '../../store.ts';
 import { matches } from './evaluate.ts';
 import { paged } from './paging.ts';
@@ -514,6 +514,7 @@ export function filters(world: World): void {
       ['containment of the id', { op: 'contains', field: 'id', value: 1 }, /filter\.field/],
       ['containment of what is no JSON', { op: 'contains', field, value: { a: undefined } }, /filter\.value/],
       ['containment of a date', { op: 'contains', field, value: new Date() }, /filter\.value/],
+      ['containment nested too deep', { op: 'contains', field, value: nested(17) }, /filter\.value/],
       ['containment of a NUL', { op: 'contains', field, value: { 'a\0': 1 } }, /filter\.value/],
       ['labels that are not declared', { op: 'hasLabel', key: 'a' }, /declares no labels/],
       ['not of nothing', { op: 'not' }, /filter\.filter/],
@@ -541,4 +542,8 @@ export function filters(world: World): void {
       assert.match((await refused(things.query({ filter: deep }), 'Invalid')).message, /deeper/);
     });
   });
+}
+
+function nested(levels: number): Json {
+  return levels === 0 ? 1 : [nested(levels - 1)];
 }

@@ -13,9 +13,9 @@ const answers: Readonly<Record<string, readonly [status: string, code: string, m
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'RequestTimeout', 'The request was not complete in time.'],
 };
 
-/** A server's `clientErrorHandler`. */
+/** For a server's `clientError`. What is no fault of HTTP, such as a failed handshake, has nobody who could read an answer. */
 export function clientErrorHandler(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+  if (!/^(HPE|ERR_HTTP)_/.test(error.code ?? '') || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }
