@@ -85,10 +85,6 @@ const known: Readonly<Record<string, readonly string[]>> = {
   'admission and validation are done in another order': ['pod without containers', 'update of a job'],
   'the status of deployments is not validated': ['status that is bad'],
   'binding and eviction check their bodies otherwise': ['pod is bound to nothing', 'pod is evicted under another name'],
-  'tables without objects leave the field out, and word the refusal otherwise': [
-    'table without objects',
-    'table with objects of a kind that is none',
-  ],
   'a path that is not there is refused with a Status everywhere': ['OpenAPI 3 of what is not there'],
   'a list by a name in a field selector is not a question about that name': ['allowed by name'],
   'impersonating a group alone is refused with a Status': ['impersonation of a group alone'],

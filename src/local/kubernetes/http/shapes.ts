@@ -23,7 +23,7 @@ export function includeObject(query: URLSearchParams): TableOptions['includeObje
   if (asked === null || asked === '') return 'Metadata';
   if (!included.has(asked)) {
     throw badRequest(
-      `invalid includeObject value: Invalid value: ${JSON.stringify(asked)}: must be one of 'Metadata', 'None', or 'Object'`,
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(asked)}: must be 'Metadata', 'Object', 'None', or empty`,
     );
   }
   return asked as TableOptions['includeObject'];

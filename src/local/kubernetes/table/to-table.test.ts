@@ -38,12 +38,12 @@ test('a table names its columns and has a row for each object', () => {
       { name: 'Data', type: 'string', format: '', description: '', priority: 0 },
       { name: 'Age', type: 'string', format: '', description: '', priority: 0 },
     ],
-    rows: [{ cells: ['x', 1, '60s'] }],
+    rows: [{ cells: ['x', 1, '60s'], object: null }],
   });
 });
 
 test('rows carry of their objects what was asked for', () => {
-  assert.equal(tableOf({ includeObject: 'None' }).rows[0]?.object, undefined);
+  assert.equal(tableOf({ includeObject: 'None' }).rows[0]?.object, null);
   assert.deepEqual(tableOf({ includeObject: 'Object' }).rows[0]?.object, object);
   assert.deepEqual(tableOf({ includeObject: 'Metadata', version: 'v1beta1' }).rows[0]?.object, {
     kind: 'PartialObjectMetadata',

@@ -15,10 +15,10 @@ export interface TableOptions {
   readonly now: number;
 }
 
-function carried(object: KubeObject, { includeObject, version }: TableOptions): object | undefined {
+function carried(object: KubeObject, { includeObject, version }: TableOptions): object | null {
   switch (includeObject) {
     case 'None':
-      return undefined;
+      return null;
     case 'Object':
       return object;
     case 'Metadata':
@@ -45,11 +45,10 @@ export function toTable(type: ResourceType, objects: readonly KubeObject[], opti
       : null,
     rows: objects.map((object) => {
       const conditions = isPod ? podRowConditions(object) : undefined;
-      const inRow = carried(object, options);
       return {
         cells: columns.map(({ cell }) => cell(object, options.now)),
         ...(conditions ? { conditions } : {}),
-        ...(inRow ? { object: inRow } : {}),
+        object: carried(object, options),
       };
     }),
   };
