@@ -70,6 +70,8 @@ function refusal(from: string, to: string): string | undefined {
   if (isTest) return undefined;
   if (/^(test|bench)\//.test(to) || /\/testing\//.test(to)) return 'only tests and benchmarks import test code';
   if (!to.startsWith('src/')) return undefined;
+  // Scripts that write the data of src/local may use what reads it.
+  if (from.startsWith('scripts/')) return undefined;
   if (!from.startsWith('src/'))
     return roomOf(to) === 'local' ? 'only src/cli, tests and benchmarks import src/local' : undefined;
   const [fromRoom, toRoom] = [roomOf(from), roomOf(to)];
