@@ -1,6 +1,6 @@
 // The embedded Kubernetes as a process of its own, with a kubeconfig for each of its clusters.
 import { X509Certificate } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { createLogger } from '../kit/log.ts';
@@ -8,13 +8,17 @@ import { runService } from '../kit/run-service.ts';
 import type { Running } from '../kit/service.ts';
 import { type HostedCluster, isClusterName } from '../local/kubernetes/clusters.ts';
 import { kubeconfigOf } from '../local/kubernetes/kubeconfig.ts';
+import { addNode } from '../local/kubernetes/kubelet/add-node.ts';
 import { type KubernetesConfig, type RunningKubernetes, start } from '../local/kubernetes/main.ts';
+import { makePrivateDirectory } from '../pki/private-directory.ts';
 import { UsageError } from './errors.ts';
 
 export interface LocalKubernetesOptions {
   readonly dataDir: string;
   readonly clusters?: number;
   readonly cluster?: readonly string[];
+  /** Simulated nodes in each cluster. */
+  readonly nodes: number;
   readonly port?: number;
   readonly hostSuffix: string;
 }
@@ -31,7 +35,7 @@ export async function localKubernetes(options: LocalKubernetesOptions): Promise<
   const suffix = options.hostSuffix;
   if (!suffixForm.test(suffix)) throw new UsageError(`"${suffix}" cannot be a host suffix: it must be a DNS name`);
   const directory = resolve(options.dataDir);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makePrivateDirectory(directory);
   await chmod(directory, 0o700);
   const portFile = join(directory, 'kubernetes.port');
   const port = options.port ?? (await rememberedPort(portFile));
@@ -51,6 +55,7 @@ export async function localKubernetes(options: LocalKubernetesOptions): Promise<
     try {
       await replaceFile(portFile, `${new URL(running.addresses.https ?? '').port}\n`);
       told = await writeKubeconfigs(running, directory, names);
+      for (const name of names) await addNodes(running.clusters.find(name), options.nodes);
     } catch (error) {
       await running.stop();
       throw error;
@@ -63,6 +68,11 @@ export async function localKubernetes(options: LocalKubernetesOptions): Promise<
     graceSeconds,
     onReady: () => process.stdout.write(`${told}\nReady. Ctrl-C stops it; what the clusters hold is kept.\n`),
   });
+}
+
+async function addNodes(cluster: HostedCluster | undefined, count: number): Promise<void> {
+  if (!cluster) return;
+  for (let at = 1; at <= count; at++) await addNode(cluster, { name: `node-${at}` });
 }
 
 function clusterNames({ clusters, cluster = [] }: LocalKubernetesOptions): readonly string[] {

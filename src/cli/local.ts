@@ -11,6 +11,7 @@ export function local(command: Command): void {
   kubernetes
     .option('--clusters <count>', 'how many clusters: cluster-1, cluster-2 …', wholeNumber(0, 100_000))
     .option('--cluster <name...>', 'clusters by name; one called cluster-1 when neither is given')
+    .option('--nodes <count>', 'simulated nodes in each cluster, on which pods run', wholeNumber(0, 100), 1)
     .option('--port <port>', 'the port; the one used before with this data, or a free one', wholeNumber(0, 65_535))
     .option('--host-suffix <suffix>', 'clusters answer to <name>.<suffix>', 'kubernetes.localhost')
     .action(async (options: LocalKubernetesOptions) =>
