@@ -99,6 +99,7 @@ describe('aro local kubernetes', () => {
     if (process.platform !== 'win32') assert.equal(statSync(directory).mode & 0o777, 0o700);
     await ask(one, maps, configMap('of-one'));
     await ask(two, maps, configMap('of-two'));
+    assert.deepEqual(namesOf(await ask(one, '/api/v1/nodes')), ['node-1']);
     const written = files.map((file) => readFileSync(file, 'utf8'));
     await ended(first.process, 'SIGKILL');
 
