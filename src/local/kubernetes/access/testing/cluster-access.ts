@@ -8,7 +8,7 @@ import type { Entry, Objects } from '../../objects/objects.ts';
 import { openObjects } from '../../objects/open.ts';
 import { type Access, type AccessOptions, createAccess } from '../access.ts';
 import { defaultRbacEntries, rbacGroup } from '../default-rbac.ts';
-import { sharedDefaults, withSharedDefaults } from '../shared-defaults.ts';
+import { sharedDefaults, withSharedDefaults } from '../defaults-overlay.ts';
 import type { AccessQuestion, User } from '../user.ts';
 
 export interface TestCluster {

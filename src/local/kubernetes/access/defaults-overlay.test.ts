@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { KubeObject } from '../object.ts';
 import { openObjects } from '../objects/open.ts';
 import { defaultRbacEntries, rbacStorage } from './default-rbac.ts';
-import { sharedDefaults, withSharedDefaults } from './shared-defaults.ts';
+import { sharedDefaults, withSharedDefaults } from './defaults-overlay.ts';
 import { clusterRole, put } from './testing/cluster-access.ts';
 
 const { clusterRoles } = rbacStorage;
