@@ -5,50 +5,12 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, clientOf, startServer } from '../../../src/local/kubernetes/http/testing/server.ts';
 import { definitions, type Json, type JsonMap } from './crd-cases/case.ts';
+import { comparable, isMap } from './crd-cases/comparable.ts';
+import type { Recorded, RecordedCase } from './crd-cases/run-cases.ts';
 
-interface Recorded {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: Json;
-  readonly contentType?: string;
-  readonly accept?: string;
-  readonly settle?: boolean;
-  readonly status: number;
-  readonly answer: Json;
-}
-
-const recorded = JSON.parse(readFileSync(new URL('./recorded/crd.json', import.meta.url), 'utf8')) as readonly {
-  readonly name: string;
-  readonly steps: readonly Recorded[];
-}[];
-
-const isMap = (value: Json | undefined): value is JsonMap =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** What no two servers have the same. */
-const own = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp', 'time', 'lastTransitionTime']);
-
-/** An answer without what no two servers have the same, and errors in one order: the server's own order is by chance. */
-function comparable(value: Json): Json {
-  if (Array.isArray(value)) return value.map(comparable);
-  if (!isMap(value)) return value;
-  const kept: JsonMap = {};
-  for (const [member, content] of Object.entries(value)) {
-    if (own.has(member)) continue;
-    if (member === 'causes' && Array.isArray(content)) {
-      kept.causes = content
-        .map(comparable)
-        .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
-    } else kept[member] = comparable(content);
-  }
-  if (kept.format !== undefined && kept.priority !== undefined && !kept.description) delete kept.description;
-  // Which status fields the server's own writes claim depends on how often it writes.
-  if (kept.kind === 'CustomResourceDefinition' && isMap(kept.metadata)) delete kept.metadata.managedFields;
-  if (kept.kind === 'Status' && isMap(kept.details) && Array.isArray(kept.details.causes)) {
-    if (kept.details.causes.length > 1) kept.message = String(kept.message).split(' is invalid: ')[0] ?? '';
-  }
-  return kept;
-}
+const recorded = JSON.parse(
+  readFileSync(new URL('./recorded/crd.json', import.meta.url), 'utf8'),
+) as readonly RecordedCase[];
 
 /** The body as recorded, about our object instead of theirs. */
 async function bodyOf(client: Client, { method, path, body }: Recorded): Promise<Json | undefined> {
