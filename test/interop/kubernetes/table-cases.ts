@@ -1,6 +1,7 @@
 // Objects whose row in a table is compared with a real kube-apiserver's.
 import type { JsonObject, JsonValue } from '../../../src/local/kubernetes/object.ts';
-import { acceptedCreates, type CreateCase, certificateRequest, podSpec, template } from './type-cases.ts';
+import { type CreateCase, certificateRequest, podSpec, template } from './type-cases/case.ts';
+import { acceptedCreates } from './type-cases/cases.ts';
 
 export interface TableCase extends CreateCase {
   /** Merge patches by subresource, made after the create; the empty name is the object itself. */

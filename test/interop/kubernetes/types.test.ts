@@ -9,7 +9,8 @@ import type { RequestContext } from '../../../src/local/kubernetes/request-conte
 import { type FieldError, invalid, StatusError } from '../../../src/local/kubernetes/status.ts';
 import type { ResourceType } from '../../../src/local/kubernetes/types/resource-type.ts';
 import { createTypeTable } from '../../../src/local/kubernetes/types/table.ts';
-import { acceptedCreates, type CreateCase, refusedCreates, refusedUpdates } from './type-cases.ts';
+import type { CreateCase } from './type-cases/case.ts';
+import { acceptedCreates, refusedCreates, refusedUpdates } from './type-cases/cases.ts';
 
 type Recording = Readonly<Record<string, JsonObject>>;
 const recording = (name: string): Recording =>
