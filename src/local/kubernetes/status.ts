@@ -52,6 +52,9 @@ export class StatusError extends Error {
   }
 }
 
+/** A refusal that the server gives as plain text, from before it looks at what form the client wants. */
+export class PlainRefusal extends StatusError {}
+
 const qualified = ({ group, resource }: Subject): string => (group ? `${resource}.${group}` : resource);
 const about = ({ group, resource }: Subject, name: string, more: StatusDetails = {}): StatusDetails => ({
   ...(name ? { name } : {}),

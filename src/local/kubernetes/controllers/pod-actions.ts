@@ -1,7 +1,8 @@
 // Binding and eviction: what is asked of a pod by creating something under it.
 import type { ActionHandler, ActionRequest } from '../http/routes.ts';
 import { timestamp } from '../registry/timestamp.ts';
-import { forbidden, notFound, StatusError } from '../status.ts';
+import { notSupported, required } from '../schema/field-errors.ts';
+import { badRequest, forbidden, notFound, StatusError } from '../status.ts';
 import { selects } from '../types/selectors.ts';
 import { contextOf, copyOf } from './hands.ts';
 import { disruptionBudgets, pods } from './kinds.ts';
@@ -15,18 +16,33 @@ const success = {
   body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 },
 } as const;
 
+/** What is created under a pod must be about that pod. `name` is that of the URL, empty where it has none. */
+function checkNamed(
+  kind: string,
+  metadata: { name?: string; namespace?: string },
+  namespace: string,
+  name: string,
+): void {
+  if (metadata.namespace && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (name !== '' && metadata.name !== name) throw badRequest(`name in URL does not match name in ${kind} object`);
+}
+
 const bind: ActionHandler = async ({ cluster, context, namespace, name, object }) => {
   const { target, metadata } = object as unknown as {
-    target?: { name?: string };
-    metadata: { name?: string; uid?: string; annotations?: Record<string, string> };
+    target?: { kind?: string; name?: string };
+    metadata: { name?: string; namespace?: string; uid?: string; annotations?: Record<string, string> };
   };
   const pod = name || metadata.name || '';
-  if (!target?.name) {
-    throw new StatusError(422, 'Invalid', `Binding "${pod}" is invalid: target.name: Required value`, {
-      name: pod,
-      kind: 'Binding',
-      causes: [{ reason: 'FieldValueRequired', message: 'Required value', field: 'target.name' }],
-    });
+  if (pod === '') throw badRequest('Name parameter required.');
+  checkNamed('Binding', metadata, namespace, name);
+  const problems = [
+    ...(target?.kind && target.kind !== 'Node' ? [notSupported('target.kind', target.kind, ['Node', '<empty>'])] : []),
+    ...(target?.name ? [] : [required('target.name')]),
+  ].map(({ field, message }) => `${field}: ${message}`);
+  if (problems.length > 0 || !target?.name) {
+    throw badRequest(problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`);
   }
   if (!context.dryRun) {
     const { uid, annotations } = metadata;
@@ -61,6 +77,7 @@ function tooMany(budget: DisruptionBudget): StatusError {
 
 const evict: ActionHandler = async (request) => {
   const { cluster, context, namespace, name, object } = request;
+  checkNamed('Eviction', object?.metadata ?? {}, namespace, name);
   const entry = cluster.objects.get(pods.type.storage, namespace, name);
   if (!entry) throw notFound({ group: '', resource: 'pods' }, name);
   const pod = parsed<Pod>(entry);

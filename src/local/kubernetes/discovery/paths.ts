@@ -25,7 +25,8 @@ export interface DiscoveryRequest {
 
 export interface DiscoveryAnswer {
   readonly status: number;
-  readonly body: object | Buffer | string;
+  /** Left out: the answer has no content. */
+  readonly body?: object | Buffer | string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -78,7 +79,7 @@ function cached(request: DiscoveryRequest, found: Document | undefined, contentT
     return { status: 301, body: '', headers: { location: `${request.path}?hash=${found.hash}` } };
   }
   if (hash !== null) headers['cache-control'] = 'public, max-age=31536000, immutable';
-  if (request.header('if-none-match')?.includes(etag)) return { status: 304, body: '', headers };
+  if (request.header('if-none-match')?.includes(etag)) return { status: 304, headers };
   return { status: 200, body: found.bytes, contentType, headers };
 }
 
@@ -120,6 +121,9 @@ export function discoveryAnswer(request: DiscoveryRequest): DiscoveryAnswer | un
       : { status: 404, body: '404 page not found\n', contentType: 'text/plain; charset=utf-8' };
   }
   const openapi = openapiPath.exec(path);
-  if (openapi) return cached(request, openapiV3(table, openapi[1] ?? '', openapi[2] ?? ''));
+  if (openapi) {
+    const found = openapiV3(table, openapi[1] ?? '', openapi[2] ?? '');
+    return found ? cached(request, found) : { status: 404 };
+  }
   return undefined;
 }

@@ -3,9 +3,9 @@ import { parseDocument } from 'yaml';
 import type { JsonObject, JsonValue } from '../object.ts';
 import { isObject } from '../patch/json-tree.ts';
 import { apiVersionOf } from '../registry/served.ts';
+import { depthOf, JsonTextError, type ParsedJson, parseJson, recursiveDepth } from '../schema/json-text.ts';
 import { badRequest, invalid, StatusError, unsupportedMediaType } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
-import { JsonTextError, type ParsedJson, parseJson } from './json-text.ts';
 import { objectTypes } from './negotiate.ts';
 import { decodeProtobuf, ProtobufError } from './protobuf/decode.ts';
 
@@ -28,7 +28,10 @@ export function bodyFormat(contentType: string | undefined): BodyFormat {
 
 /** Reads a body of any format. Throws JsonTextError, YamlTextError or ProtobufError. */
 export function parseBody(bytes: Buffer, format: BodyFormat): ParsedJson {
-  if (format === 'protobuf') return { value: decodeProtobuf(bytes), duplicates: [] };
+  if (format === 'protobuf') {
+    const value = decodeProtobuf(bytes);
+    return { value, duplicates: [], depth: depthOf(value) };
+  }
   return format === 'yaml' ? parseYaml(bytes.toString()) : parseJson(bytes.toString());
 }
 
@@ -58,34 +61,54 @@ export function parseYaml(text: string): ParsedJson {
       // Flow YAML that is no JSON.
     }
   }
-  const document = parseDocument(text, {
-    version: '1.1',
-    uniqueKeys: true,
-    prettyErrors: true,
-    logLevel: 'silent',
-    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !plainTags.has(tag.tag)),
-  });
-  const duplicates: string[] = [];
-  for (const { code, message, linePos, pos } of document.errors) {
-    const line = Math.min(linePos?.[0].line ?? 1, text.trimEnd().split('\n').length);
-    if (code === 'DUPLICATE_KEY') {
-      const key = /^[^:\s]+/.exec(text.slice(pos[0]))?.[0] ?? '';
-      duplicates.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
-    } else if (code !== 'MULTIPLE_DOCS') throw new YamlTextError(`yaml: line ${line}: ${goYamlText(message)}`);
-  }
   try {
-    return { value: (document.toJS({ maxAliasCount: 100 }) ?? null) as JsonValue, duplicates };
+    const document = parseDocument(text, {
+      version: '1.1',
+      uniqueKeys: true,
+      prettyErrors: true,
+      logLevel: 'silent',
+      customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !plainTags.has(tag.tag)),
+    });
+    const duplicates: string[] = [];
+    for (const { code, message, linePos, pos } of document.errors) {
+      const line = Math.min(linePos?.[0].line ?? 1, text.trimEnd().split('\n').length);
+      if (code === 'DUPLICATE_KEY') {
+        const key = /^[^:\s]+/.exec(text.slice(pos[0]))?.[0] ?? '';
+        duplicates.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
+      } else if (code !== 'MULTIPLE_DOCS') throw new YamlTextError(`yaml: ${goYamlText(text, message, line)}`);
+    }
+    const value = (document.toJS({ maxAliasCount: 100 }) ?? null) as JsonValue;
+    return { value, duplicates, depth: depthOf(value) };
   } catch (cause) {
+    if (cause instanceof YamlTextError) throw cause;
+    // The library recurses.
+    if (cause instanceof RangeError) throw new YamlTextError('yaml: exceeded max depth of 10000');
     throw new YamlTextError(`yaml: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 }
 
-/** The words of Go's library for the errors people make most. */
-function goYamlText(message: string): string {
-  if (message.startsWith('Flow map')) return "did not find expected ',' or '}'";
-  if (message.startsWith('Flow sequence')) return "did not find expected ',' or ']'";
-  if (message.includes('Tabs are not allowed')) return 'found character that cannot start any token';
-  return message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message;
+/** What Go's library says of the errors people make most; its parser names the line, its scanner only from the second on. */
+const yamlTexts: readonly {
+  readonly of: RegExp;
+  /** What the text ends in, where that matters. */
+  readonly ending?: RegExp;
+  readonly says: string;
+  readonly by: 'parser' | 'scanner';
+}[] = [
+  { of: /^Flow map/, ending: /[:,{]\s*$/, says: 'did not find expected node content', by: 'parser' },
+  { of: /^Flow map/, says: "did not find expected ',' or '}'", by: 'parser' },
+  { of: /^Flow sequence/, ending: /[,[]\s*$/, says: 'did not find expected node content', by: 'parser' },
+  { of: /^Flow sequence/, says: "did not find expected ',' or ']'", by: 'parser' },
+  { of: /Tabs are not allowed/, says: 'found character that cannot start any token', by: 'scanner' },
+  { of: /^Plain value cannot start with/, says: 'found character that cannot start any token', by: 'scanner' },
+  { of: /^Nested mappings are not allowed/, says: 'mapping values are not allowed in this context', by: 'scanner' },
+  { of: /^Missing closing ["']/, says: 'found unexpected end of stream', by: 'scanner' },
+];
+
+function goYamlText(text: string, message: string, line: number): string {
+  const known = yamlTexts.find(({ of, ending }) => of.test(message) && (!ending || ending.test(text)));
+  const says = known?.says ?? message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message;
+  return known?.by === 'scanner' && line === 1 ? says : `line ${line}: ${says}`;
 }
 
 /** How the server shows what it could not read: the start as text if it looks like JSON, else in hexadecimal. */
@@ -109,7 +132,7 @@ export function readObjectBody(
   format: BodyFormat,
   kind: { readonly group: string; readonly version: string; readonly kind: string },
   custom: boolean,
-): { readonly body: JsonObject; readonly duplicates: readonly string[] } {
+): { readonly body: JsonObject; readonly duplicates: readonly string[]; readonly depth: number } {
   // Custom resources have no numbers for their fields.
   if (custom && format === 'protobuf') throw unsupportedMediaType(['application/json', 'application/yaml']);
   const unrecognized = (why: string): StatusError =>
@@ -122,8 +145,10 @@ export function readObjectBody(
     if (problem !== undefined) throw unrecognized(problem);
     throw error;
   }
-  const { value, duplicates } = parsed;
-  if (value === null && !custom) return { body: {}, duplicates };
+  const { value, duplicates, depth } = parsed;
+  // A built-in's decoder drops what it does not know before anything walks the object; what is left is checked then.
+  if (custom) refuseDeep(depth);
+  if (value === null && !custom) return { body: {}, duplicates, depth };
   if (!isObject(value)) {
     if (value === null) throw unrecognized("Object 'Kind' is missing in 'null'");
     throw unrecognized(
@@ -131,7 +156,12 @@ export function readObjectBody(
     );
   }
   checkKind(value, kind, custom, unrecognized, bytes);
-  return { body: value, duplicates };
+  return { body: value, duplicates, depth };
+}
+
+/** Refuses objects that are deeper than the parts of this server that recurse can follow. */
+export function refuseDeep(depth: number): void {
+  if (depth > recursiveDepth) throw badRequest(`the object provided is deeper than ${recursiveDepth} levels`);
 }
 
 function checkKind(
@@ -149,10 +179,11 @@ function checkKind(
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go struct field .${field} of type string`,
     );
   }
+  const apiVersion = (body.apiVersion as string | null | undefined) || '';
+  if (apiVersion.split('/').length > 2) throw unrecognized(`unexpected GroupVersion string: ${apiVersion}`);
   // What a built-in says it is its decoder looks at.
   if (!custom) return;
   const expected = apiVersionOf(kind);
-  const apiVersion = (body.apiVersion as string | null | undefined) || '';
   const said = (body.kind as string | null | undefined) || '';
   if (said === '') throw unrecognized(`Object 'Kind' is missing in '${bytes.toString()}'`);
   if (apiVersion !== expected) {
@@ -196,7 +227,9 @@ export function patchFormat(contentType: string | undefined, type: ResourceType)
 export function readPatchBody(bytes: Buffer, format: PatchFormat): ParsedJson {
   const text = bytes.toString();
   try {
-    return format === 'apply' ? parseYaml(text) : parseJson(text);
+    const parsed = format === 'apply' ? parseYaml(text) : parseJson(text);
+    refuseDeep(parsed.depth);
+    return parsed;
   } catch (error) {
     if (error instanceof YamlTextError) {
       throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);

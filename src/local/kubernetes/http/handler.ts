@@ -4,7 +4,8 @@ import type { AuditLog } from '../access/audit.ts';
 import { accessForbidden } from '../access/forbidden.ts';
 import type { AccessAnswer, AccessQuestion, User } from '../access/user.ts';
 import type { HostedCluster } from '../clusters.ts';
-import { badRequest, StatusError } from '../status.ts';
+import { exactName } from '../registry/field-selector.ts';
+import { badRequest, PlainRefusal, StatusError } from '../status.ts';
 import { type Exchange, headerOf } from './exchange.ts';
 import { refusalForm } from './negotiate.ts';
 import { type RequestInfo, requestInfo } from './request-info.ts';
@@ -26,8 +27,15 @@ const noQuery = new URLSearchParams();
 
 function questionOf(info: RequestInfo): AccessQuestion {
   if (!info.isResource) return { kind: 'path', verb: info.verb, path: info.path };
-  const { verb, group, version, resource, subresource, namespace, name } = info;
+  const { verb, group, version, resource, subresource, namespace } = info;
+  const name = info.name || nameSelected(info);
   return { kind: 'resource', verb, group, version, resource, subresource, namespace, name };
+}
+
+/** A list or watch of one name is a question about that name, for those who may see no others. */
+function nameSelected({ verb, query }: RequestInfo): string {
+  const selector = verb === 'list' || verb === 'watch' ? query.get('fieldSelector') : null;
+  return selector ? exactName(selector) : '';
 }
 
 /** The answer to an error: what it says where it is a refusal, a plain 500 where it is a fault of ours. */
@@ -94,8 +102,14 @@ export function createHandler({ extensions, stopping, observe }: HandlerOptions)
       if (extensions.audit) audit(extensions.audit, cluster, exchange, state, verb, status.code, seconds);
     });
     const refuse = (error: unknown): void => {
+      if (error instanceof PlainRefusal) {
+        sendBytes(sending, error.status.code, Buffer.from(`${error.message}\n`), 'text/plain; charset=utf-8');
+        return;
+      }
       const { status: refusal } = statusOf(error, cluster, exchange);
-      sendObject(sending, refusal.code, refusal, refusalForm(exchange.headers.accept));
+      const seconds = refusal.details?.retryAfterSeconds;
+      const more = seconds === undefined ? undefined : { 'retry-after': String(seconds) };
+      sendObject(sending, refusal.code, refusal, refusalForm(exchange.headers.accept), more);
     };
     if (!info) {
       refuse(badRequest('the path of the request cannot be decoded'));

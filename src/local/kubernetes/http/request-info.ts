@@ -34,7 +34,7 @@ const noQuery = new URLSearchParams();
 export function requestInfo(method: string, url: string): RequestInfo | undefined {
   const mark = url.indexOf('?');
   const rawPath = mark < 0 ? url : url.slice(0, mark);
-  const query = mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1));
+  const query = mark < 0 ? noQuery : new URLSearchParams(readable(url.slice(mark + 1)));
   const path = rawPath.includes('%') ? decoded(rawPath) : rawPath;
   if (path === undefined) return undefined;
   const other: RequestInfo = {
@@ -100,6 +100,15 @@ function resourceInfo(
     name,
     tooDeep: more.length > 0,
   };
+}
+
+const unreadable = /%(?![\da-fA-F]{2})|;/;
+
+/** A query without the options that cannot be read, which the server passes over. */
+function readable(query: string): string {
+  if (!unreadable.test(query)) return query;
+  const options = query.split('&').filter((option) => !unreadable.test(option));
+  return options.join('&');
 }
 
 function decoded(path: string): string | undefined {

@@ -8,9 +8,10 @@ import { scaleOf } from '../registry/scale.ts';
 import { readObject } from '../registry/served.ts';
 import { answersDeleteWithObject } from '../registry/write-rules.ts';
 import { decodeBuiltin } from '../schema/decode.ts';
+import { depthOf, recursiveDepth } from '../schema/json-text.ts';
 import { notFound, StatusError } from '../status.ts';
 import type { ResourceType, Subresource, Verb } from '../types/resource-type.ts';
-import { bodyFormat, bodyLimit, patchFormat, readObjectBody, readPatchBody } from './body.ts';
+import { bodyFormat, bodyLimit, patchFormat, readObjectBody, readPatchBody, refuseDeep } from './body.ts';
 import { contextOf } from './context.ts';
 import { type Exchange, headerOf } from './exchange.ts';
 import { type Form, jsonForm, negotiate } from './negotiate.ts';
@@ -155,8 +156,9 @@ async function readObjectOf(
     const { body } = readObjectBody(bytes, format, scaleKind, false);
     return { object: decodeBuiltin('autoscaling', 'v1', 'Scale', body).object, context };
   }
-  const { body, duplicates } = readObjectBody(bytes, format, type, type.custom !== undefined);
+  const { body, duplicates, depth } = readObjectBody(bytes, format, type, type.custom !== undefined);
   const { object, complaints } = decode(type, body, duplicates);
+  if (depth > recursiveDepth) refuseDeep(depthOf(object));
   reportComplaints(context, type, complaints);
   return { object, context };
 }
@@ -165,7 +167,9 @@ const verbs: Readonly<Record<Verb, Serve>> = {
   async get(request, type, subresource) {
     const shaping = shapingOf(request);
     const { exchange, cluster, user, warnings, info } = request;
-    const entry = cluster.registry.get(contextOf(exchange, cluster, user, warnings), type, placeOf(type, info));
+    const context = contextOf(exchange, cluster, user, warnings);
+    const version = info.query.get('resourceVersion') ?? undefined;
+    const entry = cluster.registry.get(context, type, placeOf(type, info), version);
     if (type.convert?.ready) await type.convert.ready([entry]);
     sendEntry(request, shaping, type, subresource, entry, 200);
   },
@@ -386,8 +390,7 @@ function negotiateOr(exchange: Exchange): Form {
 /** Sends what an extension answered. */
 export function sendAnswer(sending: Sending, answer: Answer, form: Form): void {
   const { status, body, contentType, headers } = answer;
-  if (status === 304) {
-    // Caches take its headers for those of what they keep, so it says nothing of a content.
+  if (body === undefined) {
     sending.exchange.answer(status, { 'audit-id': sending.auditId, ...headers }, undefined);
     return;
   }

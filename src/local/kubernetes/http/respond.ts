@@ -47,7 +47,13 @@ function wantsIndent({ exchange, query }: Sending): boolean {
 }
 
 /** Sends JSON that is already bytes, in the form asked for. */
-export function sendJsonBytes(sending: Sending, status: number, bytes: Buffer, form: Form): void {
+export function sendJsonBytes(
+  sending: Sending,
+  status: number,
+  bytes: Buffer,
+  form: Form,
+  more?: OutgoingHttpHeaders,
+): void {
   if (form.media === 'yaml') {
     const text = stringify(JSON.parse(bytes.toString()), {
       version: '1.1',
@@ -56,15 +62,21 @@ export function sendJsonBytes(sending: Sending, status: number, bytes: Buffer, f
       indentSeq: false,
       aliasDuplicateObjects: false,
     });
-    sendBytes(sending, status, Buffer.from(text), 'application/yaml');
+    sendBytes(sending, status, Buffer.from(text), 'application/yaml', more);
   } else if (wantsIndent(sending)) {
     const text = JSON.stringify(JSON.parse(bytes.toString()), undefined, 2);
-    sendBytes(sending, status, Buffer.from(text), 'application/json');
-  } else sendBytes(sending, status, bytes, 'application/json');
+    sendBytes(sending, status, Buffer.from(text), 'application/json', more);
+  } else sendBytes(sending, status, bytes, 'application/json', more);
 }
 
-export function sendObject(sending: Sending, status: number, object: object, form: Form): void {
-  sendJsonBytes(sending, status, Buffer.from(JSON.stringify(object)), form);
+export function sendObject(
+  sending: Sending,
+  status: number,
+  object: object,
+  form: Form,
+  more?: OutgoingHttpHeaders,
+): void {
+  sendJsonBytes(sending, status, Buffer.from(JSON.stringify(object)), form, more);
 }
 
 /** Sends bytes as they are, compressed where that is worth it. */

@@ -11,8 +11,11 @@ import type { ResourceType } from '../types/resource-type.ts';
 /** An answer that is not an object of the registry. */
 export interface Answer {
   readonly status: number;
-  /** An object is sent in the form the client accepts; bytes and text as they are. */
-  readonly body: object | Buffer | string;
+  /**
+   * An object is sent in the form the client accepts; bytes and text as they are. Left out: the answer has no content and its
+   * headers say nothing of one, as caches take those of a 304 for the headers of what they keep.
+   */
+  readonly body?: object | Buffer | string;
   /** For bytes and text. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;

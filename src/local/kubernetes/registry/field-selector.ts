@@ -101,3 +101,16 @@ export function parseFieldSelector(type: ResourceType, text: string | undefined)
     name: wanted.find(({ field, equal }) => equal && field === 'metadata.name')?.value,
   };
 }
+
+const noPathPart = /^\.{1,2}$|[/%]/;
+
+/** The one name that a selector asks for; empty where it does not, cannot be read, or asks for what no object can be called. */
+export function exactName(text: string): string {
+  try {
+    const wanted = terms(text).map((part) => parseTerm(part, text));
+    const name = wanted.find(({ field, equal }) => equal && field === 'metadata.name')?.value ?? '';
+    return noPathPart.test(name) ? '' : name;
+  } catch {
+    return '';
+  }
+}

@@ -11,6 +11,7 @@ import type { AdmissionPlugin } from './admission.ts';
 import { deleteObject } from './deletion.ts';
 import { generatedName } from './generated-name.ts';
 import { list } from './list.ts';
+import { readRevision, tooLargeRevision } from './list-options.ts';
 import { applied, checkName, checkNamespaceOf, kindOf, type PatchedKind, patched, readPatched } from './patch.ts';
 import type { DeleteOptions, ListQuery, ObjectName, PatchRequest, Registry, Written } from './registry.ts';
 import { applyScale, type ScaleResource, scaleConfiguration, scaleOf } from './scale.ts';
@@ -142,7 +143,11 @@ export function openRegistry(objects: Objects, plugins: () => readonly Admission
   }
 
   return {
-    get: (_context, type, name) => read(type, name),
+    get(_context, type, name, resourceVersion) {
+      const wanted = readRevision(resourceVersion);
+      if (wanted !== undefined && wanted > objects.revision) throw tooLargeRevision(wanted, objects.revision);
+      return read(type, name);
+    },
     list: (_context, type, query) => list(objects, type, query),
     watch: (_context, type, query, sink) => watch(objects, type, query, sink),
     create,

@@ -74,7 +74,8 @@ export interface Written {
 
 /** Every method refuses with StatusError and nothing else. */
 export interface Registry {
-  get(context: RequestContext, type: ResourceType, name: ObjectName): Entry;
+  /** The latest state. A `resourceVersion` that has not come yet is refused with 504. */
+  get(context: RequestContext, type: ResourceType, name: ObjectName, resourceVersion?: string): Entry;
   list(context: RequestContext, type: ResourceType, query: ListQuery): ObjectList;
   watch(context: RequestContext, type: ResourceType, query: WatchQuery, sink: WatchSink): () => void;
   create(context: RequestContext, type: ResourceType, namespace: string, object: KubeObject): Promise<Written>;

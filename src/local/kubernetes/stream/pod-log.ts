@@ -27,7 +27,8 @@ export function podLog(backends: PodBackends): ActionHandler {
     const pod = findPod(request);
     const container = containerOf(pod, query.get('container') ?? '');
     const source = backends.find({ cluster: cluster.name, namespace, pod: name, container })?.logs();
-    if (!source) return { status: 200, body: '', contentType };
+    // Nobody has been asked to run a pod without a node, so there is no log, not even an empty one.
+    if (!source) return pod.nodeName === '' ? { status: 204 } : { status: 200, body: '', contentType };
     if (options.previous && !source.lines(true)) {
       throw badRequest(`previous terminated container "${container}" in pod "${name}" not found`);
     }

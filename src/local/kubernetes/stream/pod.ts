@@ -6,6 +6,8 @@ import { badRequest } from '../status.ts';
 export interface PodShape {
   readonly name: string;
   readonly uid: string;
+  /** Empty while it has none. */
+  readonly nodeName: string;
   readonly containers: readonly { readonly name: string }[];
   readonly initContainers: readonly { readonly name: string }[];
   readonly ephemeralContainers: readonly { readonly name: string }[];
@@ -18,8 +20,9 @@ export function findPod({ cluster, context, type, namespace, name }: ActionReque
     containers = [],
     initContainers = [],
     ephemeralContainers = [],
+    nodeName = '',
   } = object.spec as unknown as Partial<PodShape>;
-  return { name, uid: object.metadata.uid ?? '', containers, initContainers, ephemeralContainers };
+  return { name, uid: object.metadata.uid ?? '', nodeName, containers, initContainers, ephemeralContainers };
 }
 
 /** The container a request means; the only one when it names none. Throws 400 when that is not clear. */

@@ -15,6 +15,7 @@ import { podWarnings } from './pod/warnings.ts';
 import type { ResourceType, Strategy } from './resource-type.ts';
 import { isEmptySelector, selects, validateSelector } from './selectors.ts';
 import { keepStatus, ownStatus, status, statusKeepingLabels } from './status.ts';
+import { checkedStatus } from './workload-status.ts';
 
 const group = 'apps';
 
@@ -292,7 +293,7 @@ export const appsTypes: readonly ResourceType[] = [
     shortNames: ['ds'],
     categories: ['all'],
     namespaced: true,
-    subresources: { status },
+    subresources: { status: checkedStatus('DaemonSet', status) },
     strategy: {
       defaults(object) {
         const spec = specOf<SetSpec>(object);
@@ -324,7 +325,7 @@ export const appsTypes: readonly ResourceType[] = [
     shortNames: ['deploy'],
     categories: ['all'],
     namespaced: true,
-    subresources: { scale, status: statusKeepingLabels },
+    subresources: { scale, status: checkedStatus('Deployment', statusKeepingLabels) },
     strategy: {
       ...ownStatus,
       defaults(object) {
@@ -350,7 +351,7 @@ export const appsTypes: readonly ResourceType[] = [
     shortNames: ['rs'],
     categories: ['all'],
     namespaced: true,
-    subresources: { scale, status },
+    subresources: { scale, status: checkedStatus('ReplicaSet', status) },
     strategy: {
       ...ownStatus,
       defaults(object) {
@@ -370,7 +371,7 @@ export const appsTypes: readonly ResourceType[] = [
     shortNames: ['sts'],
     categories: ['all'],
     namespaced: true,
-    subresources: { scale, status },
+    subresources: { scale, status: checkedStatus('StatefulSet', status) },
     strategy: {
       ...ownStatus,
       nameRule: labelName,

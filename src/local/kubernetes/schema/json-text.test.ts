@@ -38,11 +38,30 @@ test('any JSON is read as JSON.parse reads it and has no doubled members', () =>
   fc.assert(
     fc.property(fc.json(), fc.nat(3), (text, indent) => {
       const spaced = JSON.stringify(JSON.parse(text), undefined, indent);
-      assert.deepEqual(parseJson(spaced), { value: JSON.parse(spaced), duplicates: [] });
+      const { value, duplicates } = parseJson(spaced);
+      assert.deepEqual({ value, duplicates }, { value: JSON.parse(spaced), duplicates: [] });
     }),
   );
 });
 
 test('texts that go too deep are refused, not followed', () => {
   assert.throws(() => parseJson('['.repeat(100_000) + ']'.repeat(100_000)), /exceeded max depth/);
+});
+
+test('texts as deep as Go reads them are read', () => {
+  const { depth } = parseJson('['.repeat(10_000) + ']'.repeat(10_000));
+  assert.equal(depth, 10_000);
+  assert.throws(() => parseJson('['.repeat(10_001) + ']'.repeat(10_001)), /exceeded max depth/);
+});
+
+test('half a surrogate pair becomes the sign for what is no character', () => {
+  const cases: readonly [text: string, value: unknown][] = [
+    ['"\\ud800"', '\ufffd'],
+    ['"\\uDC00x"', '\ufffdx'],
+    ['"\\ud83d\\ude00"', '\u{1f600}'],
+    ['"\\ud800\\ud83d\\ude00"', '\ufffd\u{1f600}'],
+    ['"\\\\ud800"', '\\ud800'],
+    ['{"\\ud800":1}', { '\ufffd': 1 }],
+  ];
+  for (const [text, value] of cases) assert.deepEqual(parseJson(text).value, value, text);
 });

@@ -9,8 +9,13 @@ export class JsonTextError extends Error {
   }
 }
 
-/** Deeper texts are refused, as Go's decoder does with 10000. Ours is less, since parts of this server recurse. */
-export const maxDepth = 1000;
+/** Deeper texts are refused, as Go's decoder does. */
+const maxDepth = 10_000;
+
+/** What is no deeper may be walked by recursion. */
+export const recursiveDepth = 1000;
+
+const textEnds = 'unexpected end of JSON input';
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -48,25 +53,52 @@ function scan(text: string): Scan {
   return { members, depth: deepest };
 }
 
+/** The members of all objects in a value. It may be as deep as a text, so it is not walked by recursion. */
 function countMembers(value: JsonValue): number {
-  if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object') count += countMembers(item);
-    return count;
-  }
-  for (const member in value) {
-    count += 1;
-    const inner = value[member];
-    if (typeof inner === 'object' && inner !== null) count += countMembers(inner);
+  const waiting: JsonValue[] = [value];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    if (Array.isArray(next)) {
+      for (const item of next) if (typeof item === 'object') waiting.push(item);
+      continue;
+    }
+    for (const member in next) {
+      count += 1;
+      const inner = next[member];
+      if (typeof inner === 'object' && inner !== null) waiting.push(inner);
+    }
   }
   return count;
 }
+
+/** How many objects and lists stand within each other at most. */
+export function depthOf(value: unknown): number {
+  let deepest = 0;
+  const waiting: [value: unknown, depth: number][] = [[value, 1]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [here, depth] = next;
+    if (typeof here !== 'object' || here === null) continue;
+    if (depth > deepest) deepest = depth;
+    for (const inner of Object.values(here)) if (typeof inner === 'object') waiting.push([inner, depth + 1]);
+  }
+  return deepest;
+}
+
+const surrogate = /\\u[dD][89a-fA-F]/;
+const surrogates = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\./g;
+const loneLength = '\\ud800'.length;
+
+/** A text in which half a surrogate pair is written as an escape; Go's decoder reads the sign for what is no character there. */
+const wellFormed = (text: string): string =>
+  text.replace(surrogates, (written) => (written.length === loneLength ? '\\ufffd' : written));
 
 export interface ParsedJson {
   readonly value: JsonValue;
   /** Such as `duplicate field "metadata.name"`. */
   readonly duplicates: readonly string[];
+  /** How many objects and lists stand within each other at most. */
+  readonly depth: number;
 }
 
 /** Parses a text. Throws JsonTextError. */
@@ -76,11 +108,12 @@ export function parseJson(text: string): ParsedJson {
     throw new JsonTextError(`invalid character '${text.includes('[[') ? '[' : '{'}' exceeded max depth`);
   let value: JsonValue;
   try {
-    value = JSON.parse(text) as JsonValue;
+    value = JSON.parse(surrogate.test(text) ? wellFormed(text) : text) as JsonValue;
   } catch {
-    throw new JsonTextError(complaint(text));
+    // Where a deep text breaks off is not looked for, as that goes by recursion.
+    throw new JsonTextError(depth > recursiveDepth ? textEnds : complaint(text));
   }
-  return { value, duplicates: members === countMembers(value) ? [] : duplicatesIn(text) };
+  return { value, duplicates: members === countMembers(value) ? [] : duplicatesIn(text), depth };
 }
 
 /** Finds the members that a text, known to be JSON, names twice. */
@@ -127,7 +160,7 @@ function duplicatesIn(text: string): string[] {
 /** What Go's decoder says about a text that is not JSON. */
 function complaint(text: string): string {
   let at = 0;
-  const end = 'unexpected end of JSON input';
+  const end = textEnds;
   const skip = (): void => {
     while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1;
   };
