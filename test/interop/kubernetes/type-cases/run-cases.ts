@@ -1,4 +1,5 @@
 // Puts the cases of the built-in types, of tables and of discovery to a real kube-apiserver.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject, JsonValue } from '../../../../src/local/kubernetes/object.ts';
 import { builtinTypes } from '../../../../src/local/kubernetes/types/builtin.ts';
 import type { ResourceType } from '../../../../src/local/kubernetes/types/resource-type.ts';
@@ -31,6 +32,10 @@ const groupVersions = new Set(
   builtinTypes().map(({ group, version }) => (group ? `/apis/${group}/${version}` : `/api/${version}`)),
 );
 const discoveryPaths = ['/api#aggregated', '/apis#aggregated', '/apis', '/apis/apps', ...groupVersions];
+
+/** What controllers within the server write the status of, and how long they may take. */
+const settling = /^api(extensions|registration)/;
+const settleMilliseconds = 1500;
 
 interface Answer {
   readonly status: number;
@@ -129,6 +134,7 @@ export async function runCases(server: RealApiServer): Promise<RecordedTypes> {
       const path = `${url}${subresource ? `/${subresource}` : ''}`;
       expect(200, `table ${called}`, await ask('PATCH', path, change, 'application/merge-patch+json'));
     }
+    if (settling.test(each.resource)) await sleep(settleMilliseconds);
     tables[called] = await tableOf(ask, url);
     // Quotas, limits and webhooks would have a say in what follows.
     await ask('DELETE', `${url}?gracePeriodSeconds=0`);
