@@ -11,6 +11,8 @@ export interface RequestContext {
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** Warnings for the client, sent as Warning headers. */
   warn(text: string): void;
+  /** Takes a note of admission for the audit line of the request; left out where none is written. */
+  readonly annotate?: (key: string, value: string) => void;
   /** Aborts when the client has gone away. */
   readonly signal: AbortSignal;
 }

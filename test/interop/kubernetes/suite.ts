@@ -2,8 +2,10 @@
 // answer otherwise.
 import { readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { accessCases } from './cases/access.ts';
+import { accessRefusalCases } from './cases/access-refusals.ts';
+import { admissionCases } from './cases/admission.ts';
 import { applyCases } from './cases/apply.ts';
 import type { Case, Json, JsonMap } from './cases/case.ts';
 import { createCases } from './cases/create.ts';
@@ -32,6 +34,8 @@ export const groups: Readonly<Record<string, readonly Case[]>> = {
   shapes: shapeCases,
   discovery: discoveryCases,
   access: accessCases,
+  'access-refusals': accessRefusalCases,
+  admission: admissionCases,
   input: inputCases,
 };
 
@@ -87,7 +91,6 @@ const known: Readonly<Record<string, readonly string[]>> = {
   'binding and eviction check their bodies otherwise': ['pod is bound to nothing', 'pod is evicted under another name'],
   'a path that is not there is refused with a Status everywhere': ['OpenAPI 3 of what is not there'],
   'a list by a name in a field selector is not a question about that name': ['allowed by name'],
-  'impersonating a group alone is refused with a Status': ['impersonation of a group alone'],
   'bodies may be less deep, and texts may hold half a surrogate pair': [
     'object that is deep',
     'text that is no UTF-8 escape',
@@ -132,10 +135,10 @@ export function recorded(group: string): ReadonlyMap<string, Recording> {
   return new Map(list.map((recording) => [recording.name, recording]));
 }
 
-/** Puts recordings in place of those there are; one line for each case. */
+/** Puts recordings of groups in place of those there are; one line for each case. Files of groups that are no more go. */
 export async function keep(recordings: Readonly<Record<string, readonly Recording[]>>): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const file of await readdir(folder)) await rm(join(folder, file));
+  for (const file of await readdir(folder)) if (!(basename(file, '.json') in groups)) await rm(join(folder, file));
   for (const [group, list] of Object.entries(recordings)) {
     await writeFile(join(folder, `${group}.json`), `[\n${list.map((one) => JSON.stringify(one)).join(',\n')}\n]\n`);
   }

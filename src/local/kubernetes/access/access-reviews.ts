@@ -1,5 +1,5 @@
 // Questions about access as API objects: SubjectAccessReview and its kin, and SelfSubjectRulesReview.
-import type { JsonObject, JsonValue, KubeObject } from '../object.ts';
+import type { JsonObject, JsonValue, KubeObject, ObjectMeta } from '../object.ts';
 import { badRequest, type FieldError, invalid } from '../status.ts';
 import type { Access } from './access.ts';
 import type { PolicyRule } from './policy-rule.ts';
@@ -14,6 +14,13 @@ interface ResourceAttributes {
   readonly resource?: string;
   readonly subresource?: string;
   readonly name?: string;
+  readonly fieldSelector?: SelectorAttributes | null;
+  readonly labelSelector?: SelectorAttributes | null;
+}
+
+interface SelectorAttributes {
+  readonly rawSelector?: string;
+  readonly requirements?: readonly JsonObject[];
 }
 
 interface ReviewSpec {
@@ -30,21 +37,28 @@ const group = 'authorization.k8s.io';
 /** What the asker himself may do. Throws StatusError 422 for a spec that asks nothing, or two things. */
 export function selfSubjectAccessReview(access: Access, user: User, review: KubeObject): KubeObject {
   const spec = (review.spec ?? {}) as ReviewSpec;
-  refuse(attributeErrors(spec));
+  refuse([...attributeErrors(spec), ...selectorErrors(spec), ...metadataErrors(review, 'must be empty')]);
   return answered(access, user, spec, review);
 }
 
 /** What a named user or group may do. */
 export function subjectAccessReview(access: Access, review: KubeObject): KubeObject {
   const spec = (review.spec ?? {}) as ReviewSpec;
-  refuse([...attributeErrors(spec), ...subjectErrors(spec)]);
+  refuse([...subjectReviewErrors(spec), ...metadataErrors(review, 'must be empty')]);
   return answered(access, subjectOf(spec), spec, review);
 }
 
 /** What a named user or group may do in the namespace of the request. */
 export function localSubjectAccessReview(access: Access, namespace: string, review: KubeObject): KubeObject {
   const spec = (review.spec ?? {}) as ReviewSpec;
-  const errors = [...attributeErrors(spec), ...subjectErrors(spec)];
+  const { namespace: given = namespace, ...metadata } = review.metadata;
+  if (given !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  const errors = [
+    ...subjectReviewErrors(spec),
+    ...metadataErrors({ ...review, metadata }, 'must be empty except for namespace'),
+  ];
   const asked = spec.resourceAttributes;
   if (asked && (asked.namespace ?? '') !== namespace) {
     errors.push(
@@ -120,6 +134,36 @@ function attributeErrors({ resourceAttributes, nonResourceAttributes }: ReviewSp
   if (resourceAttributes || nonResourceAttributes) return [];
   const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
   return [invalidValue('spec.resourceAttributes', null, why)];
+}
+
+const subjectReviewErrors = (spec: ReviewSpec): FieldError[] => [
+  ...attributeErrors(spec),
+  ...subjectErrors(spec),
+  ...selectorErrors(spec),
+];
+
+const metadataErrors = ({ metadata }: KubeObject, why: string): FieldError[] =>
+  Object.keys(metadata).every((key) => key === 'managedFields')
+    ? []
+    : [invalidValue('metadata', inOrder(metadata), why)];
+
+/** Metadata as refusals quote it. */
+const inOrder = ({ name, generateName, namespace, labels, annotations, ...rest }: ObjectMeta): JsonValue =>
+  JSON.parse(JSON.stringify({ name, generateName, namespace, labels, annotations, ...rest })) as JsonValue;
+
+function selectorErrors({ resourceAttributes }: ReviewSpec): FieldError[] {
+  return (['fieldSelector', 'labelSelector'] as const).flatMap((name): FieldError[] => {
+    const selector = resourceAttributes?.[name];
+    const field = `spec.resourceAttributes.${name}`;
+    if (!selector) return [];
+    const { rawSelector = '', requirements = [] } = selector;
+    if (rawSelector !== '' && requirements.length > 0) {
+      return [invalidValue(`${field}.rawSelector`, rawSelector, 'may not specified at the same time as requirements')];
+    }
+    if (rawSelector !== '' || requirements.length > 0) return [];
+    const why = `when ${field} is specified, requirements or rawSelector is required`;
+    return [{ type: 'FieldValueRequired', field: `${field}.requirements`, message: `Required value: ${why}` }];
+  });
 }
 
 function subjectErrors({ user = '', groups = [] }: ReviewSpec): FieldError[] {

@@ -20,7 +20,7 @@ export interface AuditEvent {
   readonly receivedAt: number;
   readonly completedAt: number;
   /** Of admission: webhooks' and policies' annotations. */
-  readonly annotations?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface AuditLog {
@@ -29,6 +29,18 @@ export interface AuditLog {
   /** Writes what has been noted and not yet written. */
   flush(): void;
 }
+
+const annotated = new WeakMap<object, Record<string, string>>();
+
+/** Adds a note to the line of a request, which `request` stands for until it is answered. The first note of a key stays. */
+export function annotateRequest(request: object, key: string, value: string): void {
+  const notes = annotated.get(request) ?? {};
+  if (!Object.hasOwn(notes, key)) notes[key] = value;
+  annotated.set(request, notes);
+}
+
+/** What was noted about a request. */
+export const annotationsOf = (request: object): Readonly<Record<string, string>> | undefined => annotated.get(request);
 
 /** Events waiting to be written; beyond it they are counted instead, so that a flood cannot fill the memory. */
 const mostWaiting = 4096;

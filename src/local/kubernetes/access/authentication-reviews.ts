@@ -2,17 +2,24 @@
 import type { JsonObject, KubeObject } from '../object.ts';
 import { badRequest } from '../status.ts';
 import type { Access } from './access.ts';
+import { errorList } from './rbac.ts';
 import type { User } from './user.ts';
 
 /** Whom a token stands for, if it is meant for one of the audiences asked for. */
 export async function tokenReview(access: Access, review: KubeObject): Promise<KubeObject> {
   const { token = '', audiences = [] } = (review.spec ?? {}) as { token?: string; audiences?: string[] };
   if (token === '') throw badRequest('token is required for TokenReview in authentication');
-  const found = await access.tokenUser(token, audiences.length > 0 ? audiences : undefined);
-  const status = found
-    ? { authenticated: true, user: userInfo(found.user), audiences: [...found.audiences] }
-    : { user: {}, error: 'invalid bearer token' };
-  return { ...review, status };
+  const wanted = audiences.length > 0 ? audiences : [access.tokens.issuer];
+  const found = await access.tokenUser(token, wanted);
+  if (found) {
+    return {
+      ...review,
+      status: { authenticated: true, user: userInfo(found.user), audiences: [...found.audiences] },
+    };
+  }
+  const why = await access.tokens.whyRefused(token, wanted);
+  const errors = ['invalid bearer token', ...(why === undefined ? [] : [why])];
+  return { ...review, status: { user: {}, error: errorList(errors) } };
 }
 
 /** Who the asker is. */

@@ -1,5 +1,6 @@
 // Nobody grants what he does not hold: the check on writing roles and bindings.
-import type { KubeObject } from '../object.ts';
+import type { JsonObject, KubeObject } from '../object.ts';
+import { equalJson } from '../patch/json-tree.ts';
 import { forbidden, notFound } from '../status.ts';
 import type { ClusterRole } from './aggregation.ts';
 import { rbacGroup } from './default-rbac.ts';
@@ -38,12 +39,7 @@ function checkRole(authorizer: Authorizer, question: EscalationQuestion): void {
   const name = object.metadata.name ?? '';
   const role = object as unknown as ClusterRole;
   const before = old as unknown as ClusterRole | undefined;
-  if (
-    before &&
-    sameJson(role.rules ?? [], before.rules ?? []) &&
-    sameJson(role.aggregationRule, before.aggregationRule)
-  )
-    return;
+  if (old && changesHousekeepingOnly(object, old)) return;
   if (asksFor(authorizer, question, 'escalate', resource, name)) return;
   const held = authorizer.rulesFor(user, namespace);
   if ((role.aggregationRule ?? before?.aggregationRule) && notCovered(held.rules, fullAuthority).length > 0) {
@@ -57,8 +53,9 @@ function checkRole(authorizer: Authorizer, question: EscalationQuestion): void {
 }
 
 function checkBinding(authorizer: Authorizer, question: EscalationQuestion): void {
-  const { namespace, resource, object } = question;
+  const { namespace, resource, object, old } = question;
   const role = object.roleRef as RoleRef;
+  if (old && changesHousekeepingOnly(object, old)) return;
   if (asksFor(authorizer, question, 'bind', resourceOf(role), role.name)) return;
   let rules: readonly PolicyRule[];
   try {
@@ -105,4 +102,11 @@ function confirm(authorizer: Authorizer, question: EscalationQuestion, rules: re
   );
 }
 
-const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+/** Whether a change is one that lets an object be collected, which grants nothing. */
+function changesHousekeepingOnly(object: KubeObject, old: KubeObject): boolean {
+  const without = ({ metadata, ...rest }: KubeObject): JsonObject => {
+    const { ownerReferences: _owners, finalizers: _finalizers, managedFields: _managed, ...kept } = metadata;
+    return { ...rest, metadata: kept } as unknown as JsonObject;
+  };
+  return equalJson(without(object), without(old));
+}

@@ -1,5 +1,5 @@
 // Acting as somebody else, for those whose roles allow it.
-import { StatusError } from '../status.ts';
+import { PlainRefusal } from '../status.ts';
 import { accessForbidden } from './forbidden.ts';
 import type { AccessAnswer, AccessQuestion, User } from './user.ts';
 
@@ -8,7 +8,7 @@ const extraPrefix = 'extra-';
 
 /**
  * The user that the headers ask to act as, or undefined when they ask for none. Every name, group, uid and extra value must be
- * allowed by the verb `impersonate`; throws StatusError 403 otherwise, and 500 (as the server does) for groups without a user.
+ * allowed by the verb `impersonate`; throws StatusError 403 otherwise, and 400 for groups, uid or extra without a user.
  * The headers come raw (name, value, name, value …), since joined ones cannot be told apart from values with commas.
  */
 export function impersonated(
@@ -21,11 +21,12 @@ export function impersonated(
   if (!headers) return undefined;
   const { name, uid, groups, extra } = headers;
   if (name === '') {
-    if (groups.length === 0 && uid === '' && Object.keys(extra).length === 0) return undefined;
-    throw new StatusError(
-      500,
-      'InternalError',
-      `Internal Server Error: ${JSON.stringify(path)}: groups, uid or extra without impersonating a user`,
+    const asked = requested(headers);
+    if (asked === '') return undefined;
+    throw new PlainRefusal(
+      400,
+      'BadRequest',
+      `Internal Server Error: ${JSON.stringify(path)}: requested [${asked}] without impersonating a user`,
     );
   }
   const account = serviceAccountOf(name);
@@ -58,6 +59,18 @@ export function impersonated(
     groups: actingGroups(name, groups, account),
     ...(Object.keys(extra).length > 0 ? { extra } : {}),
   };
+}
+
+/** What is asked for beside a user, as the server writes references: kind, namespace, name, uid, version, revision, field. */
+function requested({ uid, groups, extra }: Asked): string {
+  const version = 'authentication.k8s.io/v1';
+  return [
+    ...groups.map((name) => `{Group  ${name}    }`),
+    ...Object.entries(extra).flatMap(([key, values]) =>
+      values.map((value) => `{UserExtra  ${value}  ${version}  ${key}}`),
+    ),
+    ...(uid === '' ? [] : [`{UID  ${uid}  ${version}  }`]),
+  ].join(' ');
 }
 
 /** Groups that go without saying: those of a service account, and being authenticated. */

@@ -3,6 +3,7 @@
 import { createHash, createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import { compactVerify, decodeJwt, exportJWK, type JWTPayload, SignJWT } from 'jose';
 import type { Objects } from '../objects/objects.ts';
+import { quotedList } from './policy-rule.ts';
 import type { User } from './user.ts';
 
 /** An object by name and uid, as a token's claims refer to it. */
@@ -43,6 +44,8 @@ export interface ServiceAccountTokens {
    * for tokens whose signature was not checked of late.
    */
   check(token: string, audiences: readonly string[]): TokenUser | undefined | Promise<TokenUser | undefined>;
+  /** Why a token that {@link check} does not take is not good; undefined for those that are not of this issuer. */
+  whyRefused(token: string, audiences: readonly string[]): Promise<string | undefined>;
   /** The public keys, as `/openid/v1/jwks` gives them. */
   keySet(): Promise<{ readonly keys: readonly object[] }>;
 }
@@ -90,16 +93,24 @@ export function createServiceAccountTokens(options: ServiceAccountTokenOptions):
     }
   }
 
-  function userOf(claims: JWTPayload, wanted: readonly string[]): TokenUser | undefined {
+  /** The user of claims that are signed well, or why they do not count. */
+  function judge(claims: JWTPayload, wanted: readonly string[]): TokenUser | string {
     const seconds = now() / 1000;
     const { exp, nbf, aud = [] } = claims;
-    if (exp === undefined || seconds >= exp || (nbf !== undefined && seconds < nbf)) return undefined;
     const meant = [aud].flat();
     const audiences = wanted.filter((audience) => meant.includes(audience));
-    const bound = claims['kubernetes.io'] as KubernetesClaims | undefined;
-    if (audiences.length === 0 || !bound) return undefined;
-    const user = boundUser(objects, bound, claims.sub, claims.jti);
-    return user && { user, audiences };
+    if (audiences.length === 0) {
+      return `token audiences ${quotedList(meant)} is invalid for the target audiences ${quotedList(wanted)}`;
+    }
+    if (exp === undefined || seconds >= exp) return 'service account token has expired';
+    if (nbf !== undefined && seconds < nbf) return 'service account token is not valid yet';
+    const user = boundUser(objects, (claims['kubernetes.io'] ?? {}) as KubernetesClaims, claims.sub, claims.jti);
+    return typeof user === 'string' ? user : { user, audiences };
+  }
+
+  function userOf(claims: JWTPayload, wanted: readonly string[]): TokenUser | undefined {
+    const judged = judge(claims, wanted);
+    return typeof judged === 'string' ? undefined : judged;
   }
 
   return {
@@ -135,6 +146,13 @@ export function createServiceAccountTokens(options: ServiceAccountTokenOptions):
       if (!isFrom(token, issuer)) return undefined;
       return verify(token).then((claims) => claims && userOf(claims, audiences));
     },
+    async whyRefused(token, audiences) {
+      if (!isFrom(token, issuer)) return undefined;
+      const claims = await verify(token);
+      if (!claims) return 'go-jose/go-jose: error in cryptographic primitive';
+      const judged = judge(claims, audiences);
+      return typeof judged === 'string' ? judged : undefined;
+    },
     async keySet() {
       const { publicKey, id } = signingKeys();
       return { keys: [{ use: 'sig', kid: id, alg: algorithm, ...(await exportJWK(publicKey)) }] };
@@ -169,17 +187,22 @@ function isFrom(token: string, issuer: string): boolean {
   }
 }
 
-/** The user of good claims, while everything they are bound to is still there with the same uid. */
-function boundUser(objects: Objects, claims: KubernetesClaims, subject: unknown, id: unknown): User | undefined {
+const invalidated = 'service account token has been invalidated';
+
+/** The user of good claims, while everything they are bound to is still there with the same uid; otherwise what is missing. */
+function boundUser(objects: Objects, claims: KubernetesClaims, subject: unknown, id: unknown): User | string {
   const { namespace, serviceaccount, pod, node, secret } = claims;
   const account = serviceaccount?.name;
-  if (typeof namespace !== 'string' || typeof account !== 'string') return undefined;
+  if (typeof namespace !== 'string' || typeof account !== 'string') return 'sub claim is invalid';
   const name = `system:serviceaccount:${namespace}:${account}`;
-  if (subject !== name || !isThere(objects, '/serviceaccounts', namespace, serviceaccount)) return undefined;
-  if (pod && !isThere(objects, '/pods', namespace, pod)) return undefined;
-  if (secret && !isThere(objects, '/secrets', namespace, secret)) return undefined;
+  if (subject !== name) return 'sub claim is invalid';
+  if (!isThere(objects, '/serviceaccounts', namespace, serviceaccount)) {
+    return `serviceaccounts ${JSON.stringify(account)} not found`;
+  }
+  if (pod && !isThere(objects, '/pods', namespace, pod)) return invalidated;
+  if (secret && !isThere(objects, '/secrets', namespace, secret)) return invalidated;
   // A token of a pod names its node for information; only one bound to the node alone ends with it.
-  if (node && !pod && !isThere(objects, '/nodes', '', node)) return undefined;
+  if (node && !pod && !isThere(objects, '/nodes', '', node)) return invalidated;
   return {
     name,
     uid: serviceaccount?.uid ?? '',

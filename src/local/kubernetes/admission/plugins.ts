@@ -5,9 +5,9 @@ import type { AdmissionPlugin } from '../registry/admission.ts';
 import { certificatePlugins } from './certificates.ts';
 import { defaultClassPlugins } from './default-classes.ts';
 import { defaultTolerationsPlugin } from './default-tolerations.ts';
-import { type CompileExpression, compilePlain, conditionChecker } from './expressions.ts';
 import { limitRangerPlugin } from './limit-ranger.ts';
 import { policyPlugin } from './policies.ts';
+import { expressionsPlugin } from './policy-expressions.ts';
 import { priorityPlugin } from './priority.ts';
 import { escalationPlugin } from './rbac-escalation.ts';
 import { resourceQuotaPlugin } from './resource-quota.ts';
@@ -21,13 +21,11 @@ export interface AdmissionOptions {
   readonly access: Access;
   /** Shared by all clusters; left out, no webhook is called. */
   readonly webhooks?: WebhookCaller;
-  /** How CEL of policies and match conditions is compiled; CEL's own functions only when left out. */
-  readonly expressions?: CompileExpression;
 }
 
 export function admissionPlugins(options: AdmissionOptions): readonly AdmissionPlugin[] {
-  const { access, webhooks, expressions = compilePlain } = options;
-  const called = webhooks && webhookPlugins({ caller: webhooks, conditions: conditionChecker(expressions) });
+  const { access, webhooks } = options;
+  const called = webhooks && webhookPlugins(webhooks);
   return [
     limitRangerPlugin,
     awaitDefaultAccount,
@@ -38,8 +36,9 @@ export function admissionPlugins(options: AdmissionOptions): readonly AdmissionP
     storageInUsePlugin,
     ...certificatePlugins(access),
     escalationPlugin(access),
+    expressionsPlugin,
     ...(called ? [called.mutating] : []),
-    policyPlugin(expressions),
+    policyPlugin,
     ...(called ? [called.validating] : []),
     resourceQuotaPlugin,
     roleAggregationPlugin,

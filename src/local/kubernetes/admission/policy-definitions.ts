@@ -1,9 +1,11 @@
 // ValidatingAdmissionPolicies and their bindings as clusters declare them.
 import type { LabelSelector } from '../access/aggregation.ts';
+import { type CelType, dyn } from '../cel/types.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Entry } from '../objects/objects.ts';
 import type { AdmissionRequest, AdmissionTarget } from '../registry/admission.ts';
-import type { CompileExpression, Expression } from './expressions.ts';
+import type { ResourceType } from '../types/resource-type.ts';
+import { type Expression, expressionOf } from './expressions.ts';
 import { labelsMatch, type MatchCondition, type WebhookRule, wantedType } from './webhook-configurations.ts';
 
 export interface PolicyRule extends WebhookRule {
@@ -18,7 +20,7 @@ export interface MatchResources {
   readonly matchPolicy?: string;
 }
 
-interface PolicySpec {
+export interface PolicySpec {
   readonly paramKind?: { readonly apiVersion: string; readonly kind: string };
   readonly matchConstraints?: MatchResources;
   readonly matchConditions?: readonly MatchCondition[];
@@ -29,29 +31,35 @@ interface PolicySpec {
     readonly messageExpression?: string;
     readonly reason?: string;
   }[];
+  readonly auditAnnotations?: readonly { readonly key: string; readonly valueExpression: string }[];
   readonly failurePolicy?: string;
 }
 
-/** An expression that may not be CEL at all: then evaluating it fails with what the compiler said. */
-export interface Compiled {
-  readonly text: string;
-  readonly evaluate: Expression;
-}
-
 export interface Validation {
-  readonly expression: Compiled;
+  readonly expression: Expression;
   readonly message: string;
-  readonly messageExpression: Compiled | undefined;
+  readonly messageExpression: Expression | undefined;
   readonly reason: string;
 }
 
-export interface Policy {
+interface NamedExpression {
+  readonly name: string;
+  readonly expression: Expression;
+}
+
+/** The expressions of a policy, each compiled once. */
+export interface PolicyExpressions {
+  readonly conditions: readonly NamedExpression[];
+  readonly variables: readonly NamedExpression[];
+  readonly validations: readonly Validation[];
+  /** Named by their keys. */
+  readonly annotations: readonly NamedExpression[];
+}
+
+export interface Policy extends PolicyExpressions {
   readonly name: string;
   readonly paramKind: PolicySpec['paramKind'];
   readonly matches: MatchResources;
-  readonly conditions: readonly { readonly name: string; readonly expression: Compiled }[];
-  readonly variables: readonly { readonly name: string; readonly expression: Compiled }[];
-  readonly validations: readonly Validation[];
   readonly failurePolicy: string;
 }
 
@@ -73,72 +81,80 @@ export interface PolicyBinding {
 export const policyStorage = 'admissionregistration.k8s.io/validatingadmissionpolicies';
 export const bindingStorage = 'admissionregistration.k8s.io/validatingadmissionpolicybindings';
 
-/** Reads policies and bindings, each once. */
-export function policyReader(compile: CompileExpression): {
-  policies(cluster: Cluster): Policy[];
-  bindings(cluster: Cluster, policy: string): PolicyBinding[];
-} {
-  const policies = new WeakMap<Entry, Policy>();
-  const bindings = new WeakMap<Entry, PolicyBinding>();
+/** Compiles what a policy says. What cannot be compiled keeps its problem. */
+export function expressionsOf(spec: PolicySpec): PolicyExpressions {
+  const params = spec.paramKind !== undefined && spec.paramKind !== null;
+  const known: Record<string, CelType> = {};
+  const variables = (spec.variables ?? []).map(({ name, expression }) => {
+    const scope = { params, authorizer: true, variables: { ...known } };
+    const compiled = expressionOf(expression, scope, undefined);
+    known[name] = compiled.program?.type ?? dyn;
+    return { name, expression: compiled };
+  });
+  const whole = { params, authorizer: true, variables: known };
+  return {
+    variables,
+    conditions: (spec.matchConditions ?? []).map(({ name, expression }) => ({
+      name,
+      expression: expressionOf(expression, whole, ['bool']),
+    })),
+    validations: (spec.validations ?? []).map(({ expression, message = '', messageExpression, reason = '' }) => ({
+      expression: expressionOf(expression, whole, ['bool']),
+      message,
+      messageExpression: messageExpression
+        ? expressionOf(messageExpression, { ...whole, authorizer: false }, ['string'])
+        : undefined,
+      reason,
+    })),
+    annotations: (spec.auditAnnotations ?? []).map(({ key, valueExpression }) => ({
+      name: key,
+      expression: expressionOf(valueExpression, whole, ['string', 'null']),
+    })),
+  };
+}
 
-  const compiled = (text: string): Compiled => {
-    try {
-      return { text, evaluate: compile(text) };
-    } catch (error) {
-      return {
-        text,
-        evaluate() {
-          throw error;
-        },
-      };
-    }
+function policyOf(entry: Entry): Policy {
+  const { spec = {} } = JSON.parse(entry.bytes.toString()) as { spec?: PolicySpec };
+  return {
+    ...expressionsOf(spec),
+    name: entry.name,
+    paramKind: spec.paramKind,
+    matches: spec.matchConstraints ?? {},
+    failurePolicy: spec.failurePolicy ?? 'Fail',
   };
-  const policyOf = (entry: Entry): Policy => {
-    const { spec = {} } = JSON.parse(entry.bytes.toString()) as { spec?: PolicySpec };
-    return {
-      name: entry.name,
-      paramKind: spec.paramKind,
-      matches: spec.matchConstraints ?? {},
-      conditions: (spec.matchConditions ?? []).map(({ name, expression }) => ({
-        name,
-        expression: compiled(expression),
-      })),
-      variables: (spec.variables ?? []).map(({ name, expression }) => ({ name, expression: compiled(expression) })),
-      validations: (spec.validations ?? []).map(({ expression, message = '', messageExpression, reason = '' }) => ({
-        expression: compiled(expression),
-        message,
-        messageExpression: messageExpression ? compiled(messageExpression) : undefined,
-        reason,
-      })),
-      failurePolicy: spec.failurePolicy ?? 'Fail',
-    };
-  };
-  const bindingOf = (entry: Entry): PolicyBinding => {
-    const { spec } = JSON.parse(entry.bytes.toString()) as {
-      spec?: {
-        policyName?: string;
-        paramRef?: ParamRef;
-        matchResources?: MatchResources;
-        validationActions?: string[];
-      };
-    };
-    return {
-      name: entry.name,
-      policyName: spec?.policyName ?? '',
-      paramRef: spec?.paramRef,
-      matches: spec?.matchResources,
-      actions: spec?.validationActions ?? [],
+}
+
+function bindingOf(entry: Entry): PolicyBinding {
+  const { spec } = JSON.parse(entry.bytes.toString()) as {
+    spec?: {
+      policyName?: string;
+      paramRef?: ParamRef;
+      matchResources?: MatchResources;
+      validationActions?: string[];
     };
   };
   return {
-    policies: ({ objects }) => objects.list(policyStorage).map((entry) => remembered(policies, entry, policyOf)),
-    bindings: ({ objects }, policy) =>
-      objects
-        .list(bindingStorage)
-        .map((entry) => remembered(bindings, entry, bindingOf))
-        .filter(({ policyName }) => policyName === policy),
+    name: entry.name,
+    policyName: spec?.policyName ?? '',
+    paramRef: spec?.paramRef,
+    matches: spec?.matchResources,
+    actions: spec?.validationActions ?? [],
   };
 }
+
+const policies = new WeakMap<Entry, Policy>();
+const bindings = new WeakMap<Entry, PolicyBinding>();
+
+/** The policies of a cluster, each read once. */
+export const policiesOf = ({ objects }: Cluster): Policy[] =>
+  objects.list(policyStorage).map((entry) => remembered(policies, entry, policyOf));
+
+/** The bindings of a policy. */
+export const bindingsOf = ({ objects }: Cluster, policy: string): PolicyBinding[] =>
+  objects
+    .list(bindingStorage)
+    .map((entry) => remembered(bindings, entry, bindingOf))
+    .filter(({ policyName }) => policyName === policy);
 
 function remembered<T>(known: WeakMap<Entry, T>, entry: Entry, make: (entry: Entry) => T): T {
   let found = known.get(entry);
@@ -149,9 +165,12 @@ function remembered<T>(known: WeakMap<Entry, T>, entry: Entry, make: (entry: Ent
   return found;
 }
 
-/** Whether rules may match, as far as that can be told without the object. */
-export const rulesMatch = (matches: MatchResources, target: AdmissionTarget, cluster: Cluster): boolean =>
-  wantedType(matches.resourceRules, matches.matchPolicy, target, cluster) !== undefined;
+/** The type in whose version a policy wants the object, as far as that can be told without the object. */
+export const policyType = (
+  matches: MatchResources,
+  target: AdmissionTarget,
+  cluster: Cluster,
+): ResourceType | undefined => wantedType(matches.resourceRules, matches.matchPolicy, target, cluster);
 
 /** Whether a request is one that a policy or a binding is for. A binding without rules takes what its policy takes. */
 export function resourcesMatch(matches: MatchResources, request: AdmissionRequest): boolean {

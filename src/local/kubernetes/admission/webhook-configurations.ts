@@ -33,6 +33,8 @@ export interface WebhookClientConfig {
 
 export interface Webhook {
   readonly name: string;
+  /** The name of the object that declares it. */
+  readonly configuration?: string;
   readonly clientConfig: WebhookClientConfig;
   readonly rules?: readonly WebhookRule[];
   readonly failurePolicy?: string;
@@ -56,7 +58,7 @@ export function webhooksOf({ objects }: Cluster, storage: string): Webhook[] {
     let found = parsed.get(entry);
     if (!found) {
       const { webhooks } = JSON.parse(entry.bytes.toString()) as { webhooks?: readonly Webhook[] };
-      found = webhooks ?? [];
+      found = (webhooks ?? []).map((webhook) => ({ ...webhook, configuration: entry.name }));
       parsed.set(entry, found);
     }
     return found;

@@ -5,7 +5,7 @@ import type { AdmissionPlugin, AdmissionRequest } from '../registry/admission.ts
 import { badRequest, StatusError } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import { reviewRequest } from './admission-review.ts';
-import type { ConditionChecker } from './match-conditions.ts';
+import { reachesWebhook } from './match-conditions.ts';
 import { CallError, type Verdict, type WebhookCaller } from './webhook-call.ts';
 import {
   convertedTo,
@@ -20,17 +20,13 @@ import {
 
 interface Due {
   readonly webhook: Webhook;
+  /** Its place among those that are due, for the audit log. */
+  readonly index: number;
   /** The version it wants. */
   readonly type: ResourceType;
 }
 
-export interface WebhookOptions {
-  readonly caller: WebhookCaller;
-  /** Left out: webhooks with match conditions are called for every request that the rest of them matches. */
-  readonly conditions?: ConditionChecker;
-}
-
-export function webhookPlugins({ caller, conditions }: WebhookOptions): {
+export function webhookPlugins(caller: WebhookCaller): {
   readonly mutating: AdmissionPlugin;
   readonly validating: AdmissionPlugin;
 } {
@@ -43,20 +39,20 @@ export function webhookPlugins({ caller, conditions }: WebhookOptions): {
 
   function due(request: AdmissionRequest, storage: string): Due[] {
     const { cluster } = request.context;
-    return webhooksOf(cluster, storage).flatMap((webhook) => {
-      const type = wantedType(webhook.rules, webhook.matchPolicy, request, cluster);
-      return type && matches(webhook, request) ? [{ webhook, type }] : [];
-    });
+    return webhooksOf(cluster, storage)
+      .flatMap((webhook) => {
+        const type = wantedType(webhook.rules, webhook.matchPolicy, request, cluster);
+        return type && matches(webhook, request) ? [{ webhook, type }] : [];
+      })
+      .map((one, index) => ({ ...one, index }));
   }
 
-  function matches(webhook: Webhook, request: AdmissionRequest): boolean {
-    if (!labelsMatch(webhook, request)) return false;
-    const { matchConditions = [], failurePolicy = 'Fail' } = webhook;
-    return matchConditions.length === 0 || !conditions || conditions(matchConditions, failurePolicy, request);
-  }
+  const matches = (webhook: Webhook, request: AdmissionRequest): boolean =>
+    labelsMatch(webhook, request) && reachesWebhook(webhook, request);
 
   /** The verdict, or undefined when the webhook failed and may be passed over. Throws StatusError for a refusal. */
-  async function ask({ webhook, type }: Due, request: AdmissionRequest): Promise<Verdict | undefined> {
+  async function ask(one: Due, request: AdmissionRequest, kind: string, round = 0): Promise<Verdict | undefined> {
+    const { webhook, type, index } = one;
     const { cluster, dryRun, signal } = request.context;
     const { name, sideEffects, failurePolicy = 'Fail' } = webhook;
     if (dryRun && sideEffects !== 'None' && sideEffects !== 'NoneOnDryRun') {
@@ -74,9 +70,13 @@ export function webhookPlugins({ caller, conditions }: WebhookOptions): {
       if (!(error instanceof CallError)) throw error;
       if (failurePolicy === 'Ignore') {
         cluster.log.warn({ webhook: name, reason: error.message }, 'a webhook failed and is passed over');
+        request.context.annotate?.(`failed-open.${kind}.webhook.admission.k8s.io/round_${round}_index_${index}`, name);
         return undefined;
       }
       throw internalError(`failed calling webhook ${JSON.stringify(name)}: failed to call webhook: ${error.message}`);
+    }
+    for (const [key, value] of Object.entries(verdict.auditAnnotations ?? {})) {
+      request.context.annotate?.(`${name}/${key}`, String(value));
     }
     for (const warning of verdict.warnings ?? []) request.context.warn(warning);
     if (!verdict.allowed) throw denied(name, verdict);
@@ -84,10 +84,20 @@ export function webhookPlugins({ caller, conditions }: WebhookOptions): {
   }
 
   /** Whether the webhook changed the object. */
-  async function change(one: Due, request: AdmissionRequest): Promise<boolean> {
-    const verdict = await ask(one, request);
+  async function change(one: Due, request: AdmissionRequest, round: number): Promise<boolean> {
+    const verdict = await ask(one, request, 'mutating', round);
+    const mutated = verdict !== undefined && patch(one, request, verdict);
+    if (verdict) {
+      const { name, configuration = '' } = one.webhook;
+      const value = JSON.stringify({ configuration, webhook: name, mutated });
+      request.context.annotate?.(`mutation.webhook.admission.k8s.io/round_${round}_index_${one.index}`, value);
+    }
+    return mutated;
+  }
+
+  function patch(one: Due, request: AdmissionRequest, verdict: Verdict): boolean {
     const { object } = request;
-    if (!verdict?.patch || !object) return false;
+    if (!verdict.patch || !object) return false;
     const { name, failurePolicy = 'Fail' } = one.webhook;
     try {
       if (verdict.patchType !== 'JSONPatch')
@@ -112,12 +122,12 @@ export function webhookPlugins({ caller, conditions }: WebhookOptions): {
         // Those called before the last change by another, which may want to look again.
         const stale = new Set<Due>();
         for (const one of due(request, mutatingStorage)) {
-          if (await change(one, request)) for (const earlier of called) stale.add(earlier);
+          if (await change(one, request, 0)) for (const earlier of called) stale.add(earlier);
           called.push(one);
         }
         for (const one of stale) {
           if (one.webhook.reinvocationPolicy !== 'IfNeeded' || !matches(one.webhook, request)) continue;
-          await change(one, request);
+          await change(one, request, 1);
         }
       },
     },
@@ -126,7 +136,9 @@ export function webhookPlugins({ caller, conditions }: WebhookOptions): {
       waits: true,
       concerns: concerns(validatingStorage),
       async validate(request) {
-        const verdicts = await Promise.allSettled(due(request, validatingStorage).map((one) => ask(one, request)));
+        const verdicts = await Promise.allSettled(
+          due(request, validatingStorage).map((one) => ask(one, request, 'validating')),
+        );
         for (const verdict of verdicts) if (verdict.status === 'rejected') throw verdict.reason;
       },
     },

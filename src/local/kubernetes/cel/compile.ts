@@ -140,7 +140,13 @@ function dottedName(node: ASTNode, scope: Scope): string | undefined {
   return before === undefined ? undefined : `${before}.${node.args[1]}`;
 }
 
+/** A variable whose name has a dot in it, such as `authorizer.requestResource`. */
+const dottedVariable = ({ args: [of, name] }: Extract<ASTNode, { op: '.' }>): string | undefined =>
+  of.op === 'id' ? `${of.args}.${name}` : undefined;
+
 function selection(node: Extract<ASTNode, { op: '.' }>, scope: Scope): Compiled {
+  const whole = dottedVariable(node);
+  if (whole !== undefined && scope.variables.has(whole)) return identifier(node, whole, scope);
   const dotted = dottedName(node, scope);
   const known = dotted === undefined ? undefined : wellKnownTypes[dotted];
   if (known && dotted) {

@@ -24,6 +24,13 @@ export const bool: CelType = { kind: 'bool' };
 export const int: CelType = { kind: 'int' };
 export const text: CelType = { kind: 'string' };
 export const nullType: CelType = { kind: 'null' };
+export const opaque = (name: keyof typeof opaqueNames): CelType => ({ kind: 'opaque', name: opaqueNames[name] });
+/** An object with these fields and no others. */
+export const objectOf = (name: string, fields: Readonly<Record<string, CelType>>): CelType => ({
+  kind: 'object',
+  name,
+  field: (field) => (Object.hasOwn(fields, field) ? fields[field] : undefined),
+});
 export const listOf = (of: CelType): CelType => ({ kind: 'list', of });
 export const mapOf = (key: CelType, value: CelType): CelType => ({ kind: 'map', key, value });
 export const optionalOf = (of: CelType): CelType => ({ kind: 'optional', of });
@@ -36,6 +43,11 @@ export const opaqueNames = {
   quantity: 'kubernetes.Quantity',
   semver: 'kubernetes.Semver',
   format: 'kubernetes.NamedFormat',
+  authorizer: 'kubernetes.authorization.Authorizer',
+  pathCheck: 'kubernetes.authorization.PathCheck',
+  groupCheck: 'kubernetes.authorization.GroupCheck',
+  resourceCheck: 'kubernetes.authorization.ResourceCheck',
+  decision: 'kubernetes.authorization.Decision',
 } as const;
 
 const scalarNames: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 // The context of one request, made once and passed down.
+import { annotateRequest } from '../access/audit.ts';
 import type { User } from '../access/user.ts';
 import type { Cluster } from '../cluster.ts';
 import type { RequestContext } from '../request-context.ts';
@@ -31,6 +32,7 @@ export function contextOf(
     warn(text) {
       if (!warnings.includes(text)) warnings.push(text);
     },
+    annotate: (key, value) => annotateRequest(exchange, key, value),
     // Most requests are over before anybody asks.
     get signal() {
       if (!controller) {

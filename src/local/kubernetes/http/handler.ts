@@ -1,6 +1,6 @@
 // From a request to its answer, in this order: what it asks for, who asks, whether they may, the answer; then the audit line.
 import { randomUUID } from 'node:crypto';
-import type { AuditLog } from '../access/audit.ts';
+import { type AuditLog, annotationsOf } from '../access/audit.ts';
 import { accessForbidden } from '../access/forbidden.ts';
 import type { AccessAnswer, AccessQuestion, User } from '../access/user.ts';
 import type { HostedCluster } from '../clusters.ts';
@@ -162,6 +162,7 @@ function audit(
     ...(userAgent === undefined ? {} : { userAgent }),
     ...(question ? { question } : {}),
     ...(answer ? { answer } : {}),
+    annotations: annotationsOf(exchange),
     code,
     receivedAt: ended - seconds * 1000,
     completedAt: ended,

@@ -17,6 +17,8 @@ export interface Step {
   readonly body?: Json;
   /** For a watch: how many events to read before hanging up. The stream may end earlier. */
   readonly events?: number;
+  /** In a set-up: asked again until it is answered with this status, for what a server takes up after a while. */
+  readonly until?: number;
 }
 
 export interface Case {
@@ -61,6 +63,9 @@ export const del = request('DELETE');
 export const get = (path: string, headers?: Headers): Step => request('GET')(path, undefined, headers);
 export const send = (method: string, path: string, body?: Json, headers?: Headers): Step =>
   request(method)(path, body, headers);
+
+/** A request of a set-up that is repeated until it is answered with this status. */
+export const until = (status: number, step: Step): Step => ({ ...step, until: status });
 
 export const watch = (path: string, events: number, headers?: Headers): Step => ({ ...get(path, headers), events });
 

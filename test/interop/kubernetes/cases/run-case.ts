@@ -1,8 +1,9 @@
 // Runs one case over a connection: fills in what its steps refer to, asks, and gives the answers in comparable form.
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Case, type Headers, type Json, prefixes, type Step } from './case.ts';
 import { normalise } from './normalise.ts';
-import type { Asked, Wire } from './wire.ts';
+import type { Answer, Asked, Wire } from './wire.ts';
 
 export interface Told {
   readonly status: number;
@@ -35,8 +36,8 @@ export async function runCase(wire: Wire, tested: Case): Promise<readonly Told[]
   if (made.status !== 201) throw new Error(`no namespace for ${tested.name}: ${JSON.stringify(made.body)}`);
   const answers: Json[] = [];
   for (const step of tested.setup) {
-    const { status, body } = await wire.ask(filledIn(step, namespace, answers));
-    if (status >= 300)
+    const { status, body } = await asked(wire, filledIn(step, namespace, answers), step.until);
+    if (step.until === undefined ? status >= 300 : status !== step.until)
       throw new Error(`set-up of ${tested.name}: ${step.method} ${step.path}: ${JSON.stringify(body)}`);
     answers.push(body);
   }
@@ -49,6 +50,18 @@ export async function runCase(wire: Wire, tested: Case): Promise<readonly Told[]
     told.push({ status, headers: normalise(headers) as Headers, body: normalise(shown) });
   }
   return told;
+}
+
+const patienceMilliseconds = 10_000;
+
+/** The answer, or with `until` the first that has this status; the last when none has for long. */
+async function asked(wire: Wire, request: Asked, until: number | undefined): Promise<Answer> {
+  const deadline = Date.now() + patienceMilliseconds;
+  for (;;) {
+    const answer = await wire.ask(request);
+    if (until === undefined || answer.status === until || Date.now() > deadline) return answer;
+    await sleep(50);
+  }
 }
 
 function filledIn(step: Step, namespace: string, answers: readonly Json[]): Asked {
@@ -70,6 +83,7 @@ function filledIn(step: Step, namespace: string, answers: readonly Json[]): Aske
   return {
     ...step,
     path: fill(prefix ? `${prefix}/namespaces/$NS/${step.path}` : step.path),
+    ...(step.headers ? { headers: walk(step.headers) as Headers } : {}),
     ...(step.body === undefined ? {} : { body: walk(step.body) }),
   };
 }
