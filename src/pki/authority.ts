@@ -11,7 +11,7 @@ import {
   type UnsignedCertificate,
 } from './certificate-encoding.ts';
 import { PkiError } from './errors.ts';
-import { allowedKeys, generateKey, type KeyType, signingAlgorithm } from './keys.ts';
+import { allowedKeys, generatePair, type KeyType, signingAlgorithm } from './keys.ts';
 import { type CertificateNames, checkNames, subjectLength } from './names.ts';
 
 /** What a leaf may be used for in TLS. */
@@ -42,9 +42,8 @@ const skewSeconds = 300;
 export async function createAuthority(options: LifeOptions & { readonly name: string }): Promise<KeyedCertificate> {
   const names = checkNames({ ...noNames, commonName: options.name });
   if (names.commonName === '') throw new PkiError('bad-name', 'an authority needs a name');
-  const key = await generateKey(options.keyType ?? 'P-256');
+  const { key, publicKey } = await generatePair(options.keyType ?? 'P-256');
   const now = options.now ?? new Date();
-  const publicKey = spki(key);
   const subject = encodeName(names);
   const pem = signCertificate(key, {
     subject,
@@ -59,8 +58,9 @@ export async function createAuthority(options: LifeOptions & { readonly name: st
 
 /** Issues a certificate with a key made for it. A server certificate needs a DNS name or an address. */
 export async function issueCertificate(authority: KeyedCertificate, request: LeafRequest): Promise<KeyedCertificate> {
-  const key = await generateKey(request.keyType ?? 'P-256');
-  const pem = await certify(authority, { ...request, publicKey: spki(key) });
+  const keyType = request.keyType ?? 'P-256';
+  const { key, publicKey } = await generatePair(keyType);
+  const pem = signLeaf(authority, { ...request, publicKey }, keyType.startsWith('RSA') ? 'rsa' : 'ec');
   return pair(pem, key, 'the new certificate');
 }
 
@@ -90,6 +90,16 @@ export async function certify(
   authority: KeyedCertificate,
   request: LeafRequest & { readonly publicKey: Uint8Array<ArrayBuffer> },
 ): Promise<string> {
+  const publicKey = createPublicKey({ key: Buffer.from(request.publicKey), format: 'der', type: 'spki' });
+  if (!signingAlgorithm(publicKey)) throw new PkiError('refused', `the key is not one of: ${allowedKeys}`);
+  return signLeaf(authority, request, publicKey.asymmetricKeyType === 'rsa' ? 'rsa' : 'ec');
+}
+
+function signLeaf(
+  authority: KeyedCertificate,
+  request: LeafRequest & { readonly publicKey: Uint8Array<ArrayBuffer> },
+  keyType: 'ec' | 'rsa',
+): string {
   const now = request.now ?? new Date();
   const origin = 'the certificate of the authority';
   checkAuthority(authority.certificate, origin);
@@ -102,8 +112,6 @@ export async function certify(
   if (named.every((name) => name === '')) {
     throw new PkiError('bad-name', 'a certificate needs a common name or another name');
   }
-  const publicKey = createPublicKey({ key: Buffer.from(request.publicKey), format: 'der', type: 'spki' });
-  if (!signingAlgorithm(publicKey)) throw new PkiError('refused', `the key is not one of: ${allowedKeys}`);
   const issuer = issuerOf(authority.certificate.raw);
   const start = Math.max(now.getTime() - skewSeconds * 1000, notBefore(authority.certificate).getTime());
   const end = Math.min(
@@ -119,7 +127,7 @@ export async function certify(
     extensions: leafExtensions({
       names,
       usages: request.usages,
-      keyType: publicKey.asymmetricKeyType === 'rsa' ? 'rsa' : 'ec',
+      keyType,
       keyIdentifier: keyIdentifierOf(request.publicKey),
       issuerKeyIdentifier: issuer.keyIdentifier,
     }),
@@ -138,8 +146,4 @@ function signCertificate(key: KeyObject, unsigned: Omit<UnsignedCertificate, 'se
 function endOfLife(now: Date, lifeSeconds: number): Date {
   if (!(lifeSeconds > 0)) throw new RangeError(`a life of ${lifeSeconds} seconds is not a life`);
   return new Date(now.getTime() + lifeSeconds * 1000);
-}
-
-function spki(key: KeyObject): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(createPublicKey(key).export({ type: 'spki', format: 'der' }));
 }

@@ -34,31 +34,38 @@ export interface Authorities {
 const storage = 'server.local/authorities';
 const objectName = 'cluster';
 
-/** TLS contexts live outside the heap and are large; the certificates they are made of are not. */
-const mostContexts = 500;
+/**
+ * So many clusters have their certificates at hand, those used last. The rest have theirs made again, from the authority in
+ * their objects, in about a millisecond: a TLS context takes more memory than all else of an idle cluster.
+ */
+const mostAtHand = 256;
 const serverLifeSeconds = 365 * 24 * 3600;
 /** A certificate is issued again when it has less than this left. */
 const renewBeforeMs = 24 * 3600 * 1000;
 
 interface Held {
-  authority: Promise<KeyedCertificate> | undefined;
-  server: (ServerCertificate & { readonly expires: number }) | undefined;
-  issuing: Promise<SecureContext> | undefined;
+  authority?: Promise<KeyedCertificate> | undefined;
+  server?: ServerCertificate & { readonly expires: number };
+  context?: { readonly secure: SecureContext; readonly expires: number };
+  issuing?: Promise<SecureContext> | undefined;
 }
 
 export function createAuthorities(): Authorities {
-  const held = new WeakMap<AuthorityOwner, Held>();
   /** In order of last use. */
-  const contexts = new Map<AuthorityOwner, { readonly context: SecureContext; readonly expires: number }>();
+  const held = new Map<AuthorityOwner, Held>();
 
-  const holdings = (cluster: AuthorityOwner): Held => {
-    let found = held.get(cluster);
-    if (!found) {
-      found = { authority: undefined, server: undefined, issuing: undefined };
-      held.set(cluster, found);
+  function holdings(cluster: AuthorityOwner): Held {
+    const found = held.get(cluster) ?? {};
+    held.delete(cluster);
+    held.set(cluster, found);
+    if (held.size > mostAtHand) {
+      for (const oldest of held.keys()) {
+        held.delete(oldest);
+        break;
+      }
     }
     return found;
-  };
+  }
 
   function of(cluster: AuthorityOwner): Promise<KeyedCertificate> {
     const own = holdings(cluster);
@@ -69,16 +76,8 @@ export function createAuthorities(): Authorities {
     return own.authority;
   }
 
-  function remember(cluster: AuthorityOwner, context: SecureContext, expires: number): SecureContext {
-    contexts.set(cluster, { context, expires });
-    if (contexts.size > mostContexts) {
-      for (const oldest of contexts.keys()) {
-        contexts.delete(oldest);
-        break;
-      }
-    }
-    return context;
-  }
+  const isGood = (cluster: AuthorityOwner, { expires }: { readonly expires: number }): boolean =>
+    expires - renewBeforeMs > cluster.now();
 
   async function server(
     cluster: AuthorityOwner,
@@ -86,7 +85,7 @@ export function createAuthorities(): Authorities {
   ): Promise<ServerCertificate & { readonly expires: number }> {
     const own = holdings(cluster);
     const authority = await of(cluster);
-    if (own.server && own.server.expires - renewBeforeMs > cluster.now()) return own.server;
+    if (own.server && isGood(cluster, own.server)) return own.server;
     const issued = await issueServerCertificate(authority, {
       dnsNames: [
         cluster.hostName,
@@ -110,27 +109,23 @@ export function createAuthorities(): Authorities {
 
   async function issue(cluster: AuthorityOwner, address: string): Promise<SecureContext> {
     const { cert, key, ca, expires } = await server(cluster, address);
-    return remember(cluster, createSecureContext({ cert, key, ca }), expires);
+    const secure = createSecureContext({ cert, key, ca });
+    holdings(cluster).context = { secure, expires };
+    return secure;
   }
 
   return {
     of,
     server,
     tls(cluster, address) {
-      const known = contexts.get(cluster);
-      if (known && known.expires - renewBeforeMs > cluster.now()) {
-        contexts.delete(cluster);
-        contexts.set(cluster, known);
-        return known.context;
-      }
       const own = holdings(cluster);
+      if (own.context && isGood(cluster, own.context)) return own.context.secure;
       own.issuing ??= issue(cluster, address).finally(() => {
         own.issuing = undefined;
       });
       return own.issuing;
     },
     forget(cluster) {
-      contexts.delete(cluster);
       held.delete(cluster);
     },
   };
@@ -159,8 +154,9 @@ async function load(cluster: AuthorityOwner): Promise<KeyedCertificate> {
     kept = await cluster.objects.commit((transaction) => {
       const other = read(transaction);
       if (!other) transaction.put(storage, object);
-      return other ?? object;
+      return other;
     });
+    if (!kept) return made;
   }
   return pair(kept.certificate, createPrivateKey(kept.key), `the authority of ${cluster.name}`);
 }

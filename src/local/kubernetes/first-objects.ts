@@ -26,9 +26,17 @@ export function serverContext(cluster: HostedCluster, fieldManager = 'kube-apise
 
 const neverAborted = new AbortController().signal;
 
+/** Read once, since every cluster asks. */
+let machine: { readonly address: string | undefined } | undefined;
+
 /** Endpoints may not be on loopback: a server that listens there is named by an address of the machine, if it has one. */
 function endpointAddress(host: string): string | undefined {
   if (isIPv4(host) && !host.startsWith('127.') && host !== '0.0.0.0') return host;
+  machine ??= { address: machineAddress() };
+  return machine.address;
+}
+
+function machineAddress(): string | undefined {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return addresses.find(
     ({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'),
@@ -52,35 +60,38 @@ export async function writeFirstObjects(
       if (!(error instanceof StatusError) || error.status.reason !== 'AlreadyExists') throw error;
     }
   };
-  await Promise.all(
-    namespaces.map((name) => create('', 'namespaces', '', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
-  );
   const labels = { component: 'apiserver', provider: 'kubernetes' };
   const ip = endpointAddress(address.host);
   const port = { name: 'https', port: address.port, protocol: 'TCP' };
-  await create('', 'services', 'default', {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name: 'kubernetes', labels },
-    spec: {
-      clusterIP: kubernetesServiceIp,
-      clusterIPs: [kubernetesServiceIp],
-      type: 'ClusterIP',
-      ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: address.port }],
-    },
-  });
-  await create('', 'endpoints', 'default', {
-    apiVersion: 'v1',
-    kind: 'Endpoints',
-    metadata: { name: 'kubernetes', labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-    ...(ip === undefined ? {} : { subsets: [{ addresses: [{ ip }], ports: [port] }] }),
-  });
-  await create('discovery.k8s.io', 'endpointslices', 'default', {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: { name: 'kubernetes', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
-    addressType: 'IPv4',
-    endpoints: ip === undefined ? [] : [{ addresses: [ip], conditions: { ready: true } }],
-    ports: [port],
-  });
+  // Asked for together, in this order, they are one commit, and each sees those before it.
+  await Promise.all([
+    ...namespaces.map((name) =>
+      create('', 'namespaces', '', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
+    ),
+    create('', 'services', 'default', {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'kubernetes', labels },
+      spec: {
+        clusterIP: kubernetesServiceIp,
+        clusterIPs: [kubernetesServiceIp],
+        type: 'ClusterIP',
+        ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: address.port }],
+      },
+    }),
+    create('', 'endpoints', 'default', {
+      apiVersion: 'v1',
+      kind: 'Endpoints',
+      metadata: { name: 'kubernetes', labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+      ...(ip === undefined ? {} : { subsets: [{ addresses: [{ ip }], ports: [port] }] }),
+    }),
+    create('discovery.k8s.io', 'endpointslices', 'default', {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'kubernetes', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+      addressType: 'IPv4',
+      endpoints: ip === undefined ? [] : [{ addresses: [ip], conditions: { ready: true } }],
+      ports: [port],
+    }),
+  ]);
 }
