@@ -10,14 +10,33 @@ export interface Figure {
   readonly peer?: number;
   /** `value` divided by `peer`. */
   readonly ratio?: number;
+  /** What the figure must not miss. */
+  readonly bound?: Bound;
 }
 
-/** Prints a figure on standard output, as one line of JSON. */
+/** A bound of the value, or of the ratio. */
+export type Bound = { readonly atMost: number } | { readonly ratioAtLeast: number };
+
+/**
+ * Prints a figure on standard output, as one line of JSON. One that misses its bound says so, and the process will end with an
+ * exit code that is not zero.
+ */
 export function report(figure: Figure): void {
-  const { bench, case: name, value, unit, peer = null, ratio = null } = figure;
+  const { bench, case: name, value, unit, peer = null, ratio = null, bound } = figure;
   const rounded = (number: number | null) => (number === null ? null : Number(number.toPrecision(4)));
   const line = { bench, case: name, value: rounded(value), unit, peer: rounded(peer), ratio: rounded(ratio) };
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+  const met = bound && isMet(bound, value, ratio);
+  process.stdout.write(`${JSON.stringify(bound ? { ...line, bound: boundText(bound), met } : line)}\n`);
+  if (met === false) process.exitCode = 1;
+}
+
+/** A ratio without a peer in this run is nothing to judge by. */
+function isMet(bound: Bound, value: number, ratio: number | null): boolean {
+  return 'atMost' in bound ? value <= bound.atMost : ratio === null || ratio >= bound.ratioAtLeast;
+}
+
+function boundText(bound: Bound): string {
+  return 'atMost' in bound ? `value <= ${bound.atMost}` : `ratio >= ${bound.ratioAtLeast}`;
 }
 
 /** Says on standard error what is going on. */
@@ -59,6 +78,7 @@ export interface Comparison {
   readonly rounds?: number;
   readonly subject: Contestant;
   readonly peer: Contestant;
+  readonly bound?: Bound;
 }
 
 /**
@@ -77,5 +97,7 @@ export async function compare(comparison: Comparison): Promise<void> {
     }
   }
   const [value, peer] = [median(rates.subject), median(rates.peer)];
-  report({ bench: comparison.bench, case: comparison.case, value, unit: 'operations/s', peer, ratio: value / peer });
+  const { bench, case: name, bound } = comparison;
+  const figure = { bench, case: name, value, unit: 'operations/s', peer, ratio: value / peer };
+  report(bound ? { ...figure, bound } : figure);
 }
