@@ -26,6 +26,8 @@ export interface ObjectMeta {
   name?: string;
   generateName?: string;
   namespace?: string;
+  /** Was once set by servers; they drop it now. */
+  selfLink?: string;
   uid?: string;
   resourceVersion?: string;
   generation?: number;

@@ -2,6 +2,8 @@
 
 import { isObject } from '../patch/json-tree.ts';
 import type { DeleteOptions, ListQuery, WatchQuery } from '../registry/registry.ts';
+import { decodeAs } from '../schema/decode.ts';
+import { invalidValue } from '../schema/field-errors.ts';
 import { badRequest, type FieldError, invalid } from '../status.ts';
 import type { BodyFormat } from './body.ts';
 import { bodyProblem, parseBody } from './body.ts';
@@ -35,7 +37,7 @@ export interface WriteOptions {
 
 const usual: WriteOptions = { dryRun: false, fieldManager: undefined, fieldValidation: 'Warn', force: undefined };
 const longestManager = 128;
-const notPrintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
+const notPrintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
 type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions';
 
@@ -67,12 +69,12 @@ export function writeOptions(query: URLSearchParams, kind: OptionsKind, isApply 
       field: 'fieldManager',
       message: `Too long: may not be more than ${longestManager} bytes`,
     });
-  } else if (fieldManager !== undefined && notPrintable.test(fieldManager)) {
-    errors.push({
-      type: 'FieldValueInvalid',
-      field: 'fieldManager',
-      message: `Invalid value: ${JSON.stringify(fieldManager)}: should only contain printable characters`,
-    });
+  } else if (fieldManager !== undefined) {
+    for (const { 0: character, index } of fieldManager.matchAll(notPrintable)) {
+      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      const at = Buffer.byteLength(fieldManager.slice(0, index));
+      errors.push(invalidValue('fieldManager', fieldManager, `invalid character U+${code} (at position ${at})`));
+    }
   }
   errors.push(...dryRunErrors(dryRun));
   if (fieldValidation !== '' && !isValidation(fieldValidation)) {
@@ -181,7 +183,7 @@ export function deleteRequest(query: URLSearchParams, body: Buffer, format: Body
       message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
     });
   }
-  const dryRun = given ? given.dryRun : query.getAll('dryRun').filter((value) => value !== '');
+  const dryRun = given ? (given.dryRun ?? []) : query.getAll('dryRun').filter((value) => value !== '');
   errors.push(...dryRunErrors(dryRun));
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
   const propagationPolicy =
@@ -202,8 +204,10 @@ interface BodyOptions {
   readonly propagationPolicy: string | undefined;
   readonly orphanDependents: boolean | undefined;
   readonly preconditions: { uid?: string; resourceVersion?: string } | undefined;
-  readonly dryRun: readonly unknown[];
+  readonly dryRun: readonly string[] | undefined;
 }
+
+const deleteOptions = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 
 function optionsInBody(bytes: Buffer, format: BodyFormat): BodyOptions {
   let value: unknown;
@@ -219,24 +223,8 @@ function optionsInBody(bytes: Buffer, format: BodyFormat): BodyOptions {
       `no kind "${String(read.kind)}" is registered for version "${String(read.apiVersion ?? 'meta.k8s.io/v1')}" in scheme "pkg/runtime/scheme.go:110"`,
     );
   }
-  const wrong = (field: string): Error => badRequest(`json: cannot unmarshal the value of DeleteOptions.${field}`);
-  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = read;
-  if (gracePeriodSeconds != null && !Number.isSafeInteger(gracePeriodSeconds)) throw wrong('gracePeriodSeconds');
-  if (propagationPolicy != null && typeof propagationPolicy !== 'string') throw wrong('propagationPolicy');
-  if (orphanDependents != null && typeof orphanDependents !== 'boolean') throw wrong('orphanDependents');
-  if (dryRun != null && !Array.isArray(dryRun)) throw wrong('dryRun');
-  if (preconditions != null && !isObject(preconditions)) throw wrong('preconditions');
-  const { uid, resourceVersion } = isObject(preconditions) ? preconditions : {};
-  if (uid != null && typeof uid !== 'string') throw wrong('preconditions.uid');
-  if (resourceVersion != null && typeof resourceVersion !== 'string') throw wrong('preconditions.resourceVersion');
-  return {
-    gracePeriodSeconds: (gracePeriodSeconds as number | null | undefined) ?? undefined,
-    propagationPolicy: propagationPolicy ?? undefined,
-    orphanDependents: orphanDependents ?? undefined,
-    preconditions: {
-      ...(typeof uid === 'string' ? { uid } : {}),
-      ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
-    },
-    dryRun: dryRun ?? [],
-  };
+  const { value: options } = decodeAs(deleteOptions, read, '');
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } =
+    options as Partial<BodyOptions> as BodyOptions;
+  return { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions: { ...preconditions }, dryRun };
 }

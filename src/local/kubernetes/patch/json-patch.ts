@@ -95,6 +95,17 @@ function decode(body: unknown): Operation[] {
   return operations;
 }
 
+const parts = new Set(['op', 'path', 'from', 'value']);
+
+/** Such as `unknown field "[0].colour"`: parts of operations that are none. */
+export function unknownParts(body: unknown): string[] {
+  if (!Array.isArray(body)) return [];
+  return body.flatMap((operation: unknown, index) => {
+    const names = isObject(operation) ? Object.keys(operation) : [];
+    return names.filter((name) => !parts.has(name)).map((name) => `unknown field "[${index}].${name}"`);
+  });
+}
+
 const unescaped = (part: string): string => part.replace(/~[01]/g, (code) => (code === '~1' ? '/' : '~'));
 
 function find(document: JsonValue, pointer: string | undefined): Place {

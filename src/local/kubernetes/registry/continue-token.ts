@@ -1,4 +1,5 @@
 // Where a list that came in pages goes on: the revision it began at and the last key given, in the server's own form.
+import { JsonTextError, parseJson } from '../schema/json-text.ts';
 import { badRequest, gone, StatusError } from '../status.ts';
 
 export interface Position {
@@ -22,11 +23,16 @@ export function encodePosition(position: Position, namespace: string | undefined
 const refuse = (why: string): Error => badRequest(`invalid continue token: continue key is not valid: ${why}`);
 
 export function decodePosition(token: string, namespace: string | undefined): Position {
+  const good = /^[\w-]*/.exec(token)?.[0].length ?? 0;
+  if (good < token.length || good % 4 === 1) {
+    throw refuse(`illegal base64 data at input byte ${good < token.length ? good : good - 1}`);
+  }
   let read: unknown;
   try {
-    read = JSON.parse(Buffer.from(token, 'base64url').toString());
-  } catch {
-    throw refuse('it is not a token of this server');
+    read = parseJson(Buffer.from(token, 'base64url').toString()).value;
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    throw refuse(error.message);
   }
   const { v, rv, start, left } = (typeof read === 'object' && read !== null ? read : {}) as Record<string, unknown>;
   if (v !== 'meta.k8s.io/v1') throw refuse(`server does not recognize this encoded version "${String(v ?? '')}"`);

@@ -33,6 +33,16 @@ function plain(type: ResourceType, body: JsonObject): KubeObject {
   return { ...body, apiVersion: apiVersionOf(type), kind: type.kind, metadata: { ...metadata } } as KubeObject;
 }
 
+const ofYaml = /^line \d+: /;
+
+/** Complaints in one line, but those about the text of YAML under one heading. */
+function joined(complaints: readonly string[]): string {
+  const lines = complaints.filter((complaint) => ofYaml.test(complaint));
+  const others = complaints.filter((complaint) => !ofYaml.test(complaint));
+  const heading = lines.length > 0 ? [`yaml: unmarshal errors:\n  ${lines.join('\n  ')}`] : [];
+  return [...heading, ...others].join(', ');
+}
+
 /** Refuses or tells what was wrong with a body's fields, as `fieldValidation` asks. */
 export function reportComplaints(
   context: RequestContext,
@@ -42,7 +52,7 @@ export function reportComplaints(
   if (complaints.length === 0 || context.fieldValidation === 'Ignore') return;
   if (context.fieldValidation === 'Strict') {
     throw badRequest(
-      `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: strict decoding error: ${complaints.join(', ')}`,
+      `${type.kind} in version "${type.version}" cannot be handled as a ${type.kind}: strict decoding error: ${joined(complaints)}`,
     );
   }
   for (const complaint of complaints) context.warn(complaint);

@@ -21,6 +21,7 @@ export function prepareNew(reader: Pick<Objects, 'get'>, request: AdmissionReque
   delete metadata.resourceVersion;
   delete metadata.deletionTimestamp;
   delete metadata.deletionGracePeriodSeconds;
-  if (type.strategy.generation === false) delete metadata.generation;
-  else metadata.generation = 1;
+  delete metadata.selfLink;
+  // Types that do not count generations keep what the client says.
+  if (type.strategy.generation !== false) metadata.generation = 1;
 }

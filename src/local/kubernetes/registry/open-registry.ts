@@ -4,6 +4,7 @@ import type { Entry, Objects } from '../objects/objects.ts';
 import type { RequestContext } from '../request-context.ts';
 import { decodeBuiltin } from '../schema/decode.ts';
 import { schemaOfKind } from '../schema/definitions.ts';
+import { inGoOrder } from '../schema/go-order.ts';
 import type { Schema } from '../schema/schema.ts';
 import { methodNotAllowed, notFound, StatusError } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
@@ -26,6 +27,7 @@ const scaleReader: PatchedKind = {
   group: 'autoscaling',
   version: 'v1',
   kind: 'Scale',
+  ordered: (json) => inGoOrder('io.k8s.api.autoscaling.v1.Scale', json),
   read: (body) => decodeBuiltin('autoscaling', 'v1', 'Scale', body),
 };
 

@@ -1,11 +1,15 @@
 // Patches: the object as it is served, the change, the object as it is wanted.
 import { applyConfiguration } from '../apply/apply-configuration.ts';
 import type { JsonObject, JsonValue, KubeObject } from '../object.ts';
-import { applyJsonPatch } from '../patch/json-patch.ts';
+import { applyJsonPatch, unknownParts } from '../patch/json-patch.ts';
 import { isObject } from '../patch/json-tree.ts';
 import { applyMergePatch } from '../patch/merge-patch.ts';
+import { goJsonKind, goPrint } from '../patch/refused-patch.ts';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts';
 import type { RequestContext } from '../request-context.ts';
+import { decodeAs, definitionName, internalPackage, WrongTypeError } from '../schema/decode.ts';
+import { schemaOfKind } from '../schema/definitions.ts';
+import { inGoOrder } from '../schema/go-order.ts';
 import type { Schema } from '../schema/schema.ts';
 import { badRequest, StatusError } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
@@ -42,13 +46,23 @@ export interface PatchedKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
+  /** The outcome as the server prints it. */
+  ordered(json: JsonObject): JsonObject;
   read(body: JsonObject): { readonly object: KubeObject; readonly unknown: readonly string[] };
+}
+
+const metadataDefinition = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+function ordered({ group, version, kind, custom }: ResourceType, json: JsonObject): JsonObject {
+  if (!custom) return inGoOrder(definitionName(group, version, kind), json);
+  return isObject(json.metadata) ? { ...json, metadata: inGoOrder(metadataDefinition, json.metadata) } : json;
 }
 
 export const kindOf = (type: ResourceType): PatchedKind => ({
   group: type.group,
   version: type.version,
   kind: type.kind,
+  ordered: (json) => ordered(type, json),
   read: (body) => decodeBody(type, body),
 });
 
@@ -59,23 +73,6 @@ function sortedLike(json: JsonValue, patch: unknown): JsonValue {
   return Object.fromEntries(names.map((name) => [name, sortedLike(json[name] ?? null, patch[name])]));
 }
 
-/** Members of metadata in the order the server prints them; others come last. */
-const metadataOrder = [
-  'name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp',
-  'deletionGracePeriodSeconds labels annotations ownerReferences finalizers managedFields',
-].flatMap((line) => line.split(' '));
-
-function withMetadataInOrder(json: JsonObject): JsonObject {
-  const { metadata } = json;
-  if (!isObject(metadata)) return json;
-  const ordered: Record<string, JsonValue> = {};
-  for (const member of metadataOrder) {
-    const value = metadata[member];
-    if (value !== undefined) ordered[member] = value;
-  }
-  return { ...json, metadata: { ...ordered, ...metadata } };
-}
-
 /** Reads a patch's outcome as an object of the type, and tells of unknown fields as asked. */
 export function readPatched(
   context: RequestContext,
@@ -84,18 +81,11 @@ export function readPatched(
   json: JsonObject,
   patch: PatchRequest,
 ): KubeObject {
-  const text = (): string =>
-    JSON.stringify(sortedLike(withMetadataInOrder(json), patch.type === 'json' ? {} : patch.body));
-  const expected = apiVersionOf(type);
-  if (json.kind !== type.kind || json.apiVersion !== expected) {
-    throw unreadable(
-      text(),
-      `no kind "${String(json.kind ?? '')}" is registered for version "${String(json.apiVersion ?? '')}" in scheme "pkg/runtime/scheme.go:110"`,
-    );
-  }
+  const text = (): string => JSON.stringify(sortedLike(type.ordered(json), patch.type === 'json' ? {} : patch.body));
+  checkKind(type, json, text);
   try {
     const { object, unknown } = type.read(json);
-    const complaints = [...(patch.duplicates ?? []), ...unknown.map((path) => `unknown field "${path}"`)];
+    const complaints = [...complaintsOf(patch), ...unknown.map((path) => `unknown field "${path}"`)];
     if (complaints.length > 0 && context.fieldValidation === 'Strict') {
       throw unreadable(text(), `strict decoding error: ${complaints.join(', ')}`);
     }
@@ -105,8 +95,47 @@ export function readPatched(
   } catch (error) {
     if (!(error instanceof StatusError) || error.status.code !== 400) throw error;
     const [, why] = error.message.split(handledAs);
+    if (error instanceof WrongTypeError && patch.type === 'strategic') {
+      throw unreadable(goPrint(patch.body as JsonValue), error.unconvertible);
+    }
     throw why === undefined ? error : unreadable(text(), why);
   }
+}
+
+/** Refuses an outcome that says it is of another kind. */
+function checkKind(type: PatchedKind, json: JsonObject, text: () => string): void {
+  const kind = json.kind || type.kind;
+  const apiVersion = json.apiVersion || apiVersionOf(type);
+  for (const [member, value] of Object.entries({ apiVersion, kind })) {
+    if (typeof value === 'string') continue;
+    const why = `json: cannot unmarshal ${goJsonKind(value)} into Go struct field .${member} of type string`;
+    throw unreadable(text(), `couldn't get version/kind; json parse error: ${why}`);
+  }
+  if (kind === type.kind && apiVersion === apiVersionOf(type)) return;
+  const said = String(apiVersion);
+  const [version = '', group = '', ...more] = said.split('/').reverse();
+  if (more.length > 0) throw unreadable(text(), `unexpected GroupVersion string: ${said}`);
+  const known = schemaOfKind(group, version, String(kind)) !== undefined;
+  try {
+    // What the body is not as that kind is told before that it should be another.
+    if (known) decodeAs(definitionName(group, version, String(kind)), json, '');
+    throw badRequest(
+      known
+        ? `converting (${version}.${kind}) to (${internalPackage(type.group)}.${type.kind}): unknown conversion`
+        : `no kind "${kind}" is registered for version "${said}" in scheme "pkg/runtime/scheme.go:110"`,
+    );
+  } catch (error) {
+    throw error instanceof StatusError ? unreadable(text(), error.message) : error;
+  }
+}
+
+const repeatedPart = /^duplicate field "\[\d+\]\.[^.[]+"$/;
+
+/** What is to be told of a patch's own text. */
+function complaintsOf({ type, body, duplicates = [] }: PatchRequest): readonly string[] {
+  if (type !== 'json') return duplicates;
+  const repeated = duplicates.filter((complaint) => repeatedPart.test(complaint));
+  return [...repeated, ...unknownParts(body)].map((complaint) => `json patch ${complaint}`);
 }
 
 /** The name and namespace of an object must be those of the URL. */
@@ -138,7 +167,12 @@ export function applied(
   patch: PatchRequest,
   subresource: string,
 ): KubeObject {
-  if (!isObject(patch.body)) throw badRequest('error decoding YAML: the configuration is not an object');
+  if (patch.body === null) throw badRequest('invalid object type: /, Kind=');
+  if (!isObject(patch.body)) {
+    throw badRequest(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goJsonKind(patch.body)} into Go value of type map[string]interface {}`,
+    );
+  }
   for (const member of ['name', 'namespace'] as const) {
     const given = isObject(patch.body.metadata) ? patch.body.metadata[member] : undefined;
     if (given !== undefined && given !== null && typeof given !== 'string') {

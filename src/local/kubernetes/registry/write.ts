@@ -103,8 +103,10 @@ function begin(reader: Pick<Objects, 'get'>, options: Write, again: boolean): Dr
   let object = options.wanted(live, again);
   type.strategy.defaults?.(object);
   if (entry) checkAgainst(options, object, entry);
-  else if (mode === 'update') {
-    if (object.metadata.uid) throw otherUid(type, name, object.metadata.uid, '');
+  else if (mode !== 'create') {
+    const { uid } = object.metadata;
+    if (uid) throw mode === 'apply' ? noSuchUid(type, name, uid) : otherUid(type, name, uid, '');
+    checkVersionForm(object.metadata.resourceVersion);
     delete object.metadata.resourceVersion;
   }
   if (!options.tracks) object = track(options, live, object);
@@ -160,6 +162,13 @@ function otherUid(type: ResourceType, name: ObjectName, wanted: string, found: s
   );
 }
 
+const noSuchUid = (type: ResourceType, { name }: ObjectName, uid: string): Error =>
+  conflict(
+    subjectOf(type),
+    name,
+    `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+  );
+
 const etcdPlaces: Readonly<Record<StorageType, string>> = {
   '/endpoints': 'services/endpoints',
   '/nodes': 'minions',
@@ -169,15 +178,19 @@ const etcdPlaces: Readonly<Record<StorageType, string>> = {
 
 const versionForm = /^\d+$/;
 
+function checkVersionForm(resourceVersion: string | undefined): void {
+  if (resourceVersion && !versionForm.test(resourceVersion)) {
+    throw badRequest(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
+  }
+}
+
 /** The preconditions that an object carries in its own metadata. */
 function checkAgainst({ type, name, patch }: Write, { metadata }: KubeObject, entry: Entry): void {
   const subject = subjectOf(type);
   if (!patch && metadata.uid && metadata.uid !== entry.uid) throw otherUid(type, name, metadata.uid, entry.uid);
   const { resourceVersion } = metadata;
   if (resourceVersion && resourceVersion !== '0') {
-    if (!versionForm.test(resourceVersion)) {
-      throw badRequest(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
-    }
+    checkVersionForm(resourceVersion);
     if (Number(resourceVersion) !== entry.revision) throw objectModified(subject, name.name);
   } else if (!patch && needsResourceVersion(type)) {
     throw invalid({ group: type.group, kind: type.plural }, name.name, [
@@ -233,6 +246,7 @@ function keepSystemFields({ metadata }: KubeObject, { metadata: live }: KubeObje
   }
   if (live.generation === undefined) delete metadata.generation;
   else metadata.generation = live.generation;
+  delete metadata.selfLink;
   if (live.resourceVersion !== undefined) metadata.resourceVersion = live.resourceVersion;
   if (live.namespace !== undefined) metadata.namespace ??= live.namespace;
 }

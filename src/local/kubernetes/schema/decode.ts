@@ -1,7 +1,7 @@
 // Reading a built-in object as the server's decoder does: wrong types are refused in its words, unknown members are dropped and
 // named, empty ones are left out or written as the type says. What comes out has the shape in which the server answers.
 import type { JsonObject, JsonValue, KubeObject } from '../object.ts';
-import { badRequest } from '../status.ts';
+import { badRequest, StatusError } from '../status.ts';
 import { schemaOfKind } from './definitions.ts';
 import { canonicalQuantity, QuantityError } from './quantity.ts';
 import { type Kind, type Member, shapeOf } from './shapes/shape.ts';
@@ -15,6 +15,43 @@ interface Reading {
   readonly unknown: string[];
   /** The first wrong type; reading goes on, as a hard failure further on is told instead. */
   wrongType: string | undefined;
+  /** The same in the words of the server's way from plain maps to objects, which strategic merge patches take. */
+  unconvertible: string | undefined;
+}
+
+/** A value of a wrong type in an object. */
+export class WrongTypeError extends StatusError {
+  /** What is wrong in the words of the server's way from plain maps to objects. */
+  readonly unconvertible: string;
+
+  constructor(message: string, unconvertible: string) {
+    super(400, 'BadRequest', message);
+    this.unconvertible = unconvertible;
+  }
+}
+
+/** What a value is to be, as Go sees it. */
+type Base = 'string' | 'bool' | 'int32' | 'int64' | 'float64' | 'slice' | 'map' | 'struct' | 'own';
+
+const restored: Partial<Readonly<Record<Base, string>>> = {
+  struct: 'cannot restore struct from: ',
+  slice: 'cannot restore slice from ',
+  map: 'cannot restore map from ',
+};
+
+function goKind(value: JsonValue): string {
+  if (Array.isArray(value)) return 'slice';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'object' ? 'map' : 'string';
+}
+
+function conversionProblem(value: JsonValue, goType: string, base: Base): string {
+  const given = goKind(value);
+  const restoring = restored[base];
+  if (restoring !== undefined) return `${restoring}${given}`;
+  if (base === 'own') return `json: cannot unmarshal ${jsonKind(value)} into Go value of type ${goType}`;
+  const converts = given === 'int64' ? base !== 'bool' : given === 'float64' && base !== 'bool' && base !== 'string';
+  return converts ? `cannot convert ${given} to ${goType}` : `unrecognized type: ${base}`;
 }
 
 /** Undefined stands for nothing: null, or a wrong type. */
@@ -32,7 +69,8 @@ const jsonKind = (value: JsonValue): string => {
   return typeof value;
 };
 
-function wrongType(reading: Reading, value: JsonValue, goType: string, literal = ''): undefined {
+function wrongType(reading: Reading, value: JsonValue, goType: string, base: Base, literal = ''): undefined {
+  reading.unconvertible ??= conversionProblem(value, goType, base);
   const fields = reading.path.filter((step) => typeof step === 'string').join('.');
   reading.wrongType ??= `json: cannot unmarshal ${jsonKind(value)}${literal} into Go struct field ${reading.structs.at(-1)}.${fields} of type ${goType}`;
   return undefined;
@@ -48,16 +86,16 @@ function pathText({ path }: Reading): string {
 }
 
 const integer =
-  (goType: string, least: number, most: number): Decoder =>
+  (goType: string, least: number, most: number, base: Base): Decoder =>
   (value, reading) => {
-    if (typeof value !== 'number') return wrongType(reading, value, goType);
+    if (typeof value !== 'number') return wrongType(reading, value, goType, base);
     return Number.isInteger(value) && value >= least && value <= most
       ? value
-      : wrongType(reading, value, goType, ` ${value}`);
+      : wrongType(reading, value, goType, base, ` ${value}`);
   };
 
 function base64(value: JsonValue, reading: Reading): string | undefined {
-  if (typeof value !== 'string') return wrongType(reading, value, '[]uint8');
+  if (typeof value !== 'string') return wrongType(reading, value, '[]uint8', 'slice');
   const text = /[\r\n]/.test(value) ? value.replace(/[\r\n]/g, '') : value;
   const good = /^[A-Za-z0-9+/]*={0,2}/.exec(text)?.[0].length ?? 0;
   if (good < text.length || text.length % 4 !== 0) {
@@ -70,12 +108,12 @@ function base64(value: JsonValue, reading: Reading): string | undefined {
 const own: Readonly<Record<string, { decode: Decoder; zero: JsonValue }>> = {
   'io.k8s.apimachinery.pkg.apis.meta.v1.Time': {
     decode: (value, reading) =>
-      typeof value === 'string' ? canonicalTime(value) : wrongType(reading, value, 'string'),
+      typeof value === 'string' ? canonicalTime(value) : wrongType(reading, value, 'string', 'own'),
     zero: null,
   },
   'io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime': {
     decode: (value, reading) =>
-      typeof value === 'string' ? canonicalMicroTime(value) : wrongType(reading, value, 'string'),
+      typeof value === 'string' ? canonicalMicroTime(value) : wrongType(reading, value, 'string', 'own'),
     zero: null,
   },
   'io.k8s.apimachinery.pkg.api.resource.Quantity': {
@@ -85,7 +123,7 @@ const own: Readonly<Record<string, { decode: Decoder; zero: JsonValue }>> = {
   },
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString': {
     decode: (value, reading) =>
-      typeof value === 'string' ? value : integer('int32', -2147483648, 2147483647)(value, reading),
+      typeof value === 'string' ? value : integer('int32', -2147483648, 2147483647, 'own')(value, reading),
     zero: 0,
   },
   'io.k8s.apimachinery.pkg.runtime.RawExtension': { decode: (value) => value, zero: null },
@@ -97,9 +135,10 @@ const schemaProps = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JS
 const nestedSchema: Decoder = (value, reading) => {
   if (Array.isArray(value)) return value.map((item) => (isObject(item) ? (nestedSchema(item, reading) ?? {}) : item));
   if (!isObject(value)) return value;
-  const inner: Reading = { path: reading.path, structs: reading.structs, unknown: [], wrongType: undefined };
+  const inner: Reading = { ...reading, unknown: [], wrongType: undefined, unconvertible: undefined };
   const result = structDecoder(schemaProps)(value, inner);
   reading.wrongType ??= inner.wrongType;
+  reading.unconvertible ??= inner.unconvertible;
   return result;
 };
 
@@ -169,15 +208,16 @@ function put(object: JsonObject, member: string, value: JsonValue): void {
 function decoderOf(kind: Kind): Decoder {
   switch (kind.is) {
     case 'string':
-      return (value, reading) => (typeof value === 'string' ? value : wrongType(reading, value, kind.goType));
+      return (value, reading) => (typeof value === 'string' ? value : wrongType(reading, value, kind.goType, 'string'));
     case 'bool':
-      return (value, reading) => (typeof value === 'boolean' ? value : wrongType(reading, value, kind.goType));
+      return (value, reading) => (typeof value === 'boolean' ? value : wrongType(reading, value, kind.goType, 'bool'));
     case 'int32':
-      return integer(kind.goType, -2147483648, 2147483647);
+      return integer(kind.goType, -2147483648, 2147483647, 'int32');
     case 'int64':
-      return integer(kind.goType, -(2 ** 63), 2 ** 63);
+      return integer(kind.goType, -(2 ** 63), 2 ** 63, 'int64');
     case 'float64':
-      return (value, reading) => (typeof value === 'number' ? value : wrongType(reading, value, kind.goType));
+      return (value, reading) =>
+        typeof value === 'number' ? value : wrongType(reading, value, kind.goType, 'float64');
     case 'bytes':
       return base64;
     case 'own':
@@ -187,7 +227,7 @@ function decoderOf(kind: Kind): Decoder {
     case 'list': {
       const item = decoderOf(kind.of);
       return (value, reading) => {
-        if (!Array.isArray(value)) return wrongType(reading, value, kind.goType);
+        if (!Array.isArray(value)) return wrongType(reading, value, kind.goType, 'slice');
         return value.map((entry, index) => {
           reading.path.push(index);
           const result = entry === null ? undefined : item(entry, reading);
@@ -199,7 +239,7 @@ function decoderOf(kind: Kind): Decoder {
     case 'map': {
       const item = decoderOf(kind.of);
       return (value, reading) => {
-        if (!isObject(value)) return wrongType(reading, value, kind.goType);
+        if (!isObject(value)) return wrongType(reading, value, kind.goType, 'map');
         const result: JsonObject = {};
         for (const [key, entry] of Object.entries(value)) {
           reading.path.push({ key });
@@ -236,7 +276,7 @@ function makeStructDecoder(name: string): Decoder {
   const members = new Map(shape.map((member) => [member.name, { member, decode: decoderOf(member.kind) }]));
   const always = shape.filter((member) => written(member) !== undefined);
   return (value, reading) => {
-    if (!isObject(value)) return wrongType(reading, value, goType);
+    if (!isObject(value)) return wrongType(reading, value, goType, 'struct');
     if (reading.path.length > deepest) throw badRequest('json: exceeded max depth');
     const result: JsonObject = {};
     reading.structs.push(struct);
@@ -265,7 +305,8 @@ export interface Decoded {
 }
 
 const internalPackages: Readonly<Record<string, string>> = { '': 'core', 'rbac.authorization.k8s.io': 'rbac' };
-const internalPackage = (group: string): string => internalPackages[group] ?? group.split('.')[0] ?? group;
+/** What the server calls the package of a group's types. */
+export const internalPackage = (group: string): string => internalPackages[group] ?? group.split('.')[0] ?? group;
 
 /** The full name of the definition of a built-in kind. */
 export function definitionName(group: string, version: string, kind: string): string {
@@ -276,17 +317,22 @@ export function definitionName(group: string, version: string, kind: string): st
   return `io.k8s.api.${group === '' ? 'core' : internalPackage(group)}.${version}.${kind}`;
 }
 
-/** Reads a value as the definition of that name; throws badRequest with `title` before the reason. */
+/** Reads a value as the definition of that name; throws WrongTypeError with `title`, if any, before the reason. */
 export function decodeAs(name: string, body: JsonObject, title: string): { value: JsonObject; unknown: string[] } {
-  const reading: Reading = { path: [], structs: [], unknown: [], wrongType: undefined };
+  const reading: Reading = { path: [], structs: [], unknown: [], wrongType: undefined, unconvertible: undefined };
+  const said = (why: string): string => (title ? `${title}: ${why}` : why);
   let value: JsonValue | undefined;
   try {
     value = structDecoder(name)(body, reading);
   } catch (error) {
-    if (error instanceof QuantityError || error instanceof TimeError) throw badRequest(`${title}: ${error.message}`);
+    if (error instanceof QuantityError || error instanceof TimeError) {
+      throw new WrongTypeError(said(error.message), error.message);
+    }
     throw error;
   }
-  if (reading.wrongType !== undefined) throw badRequest(`${title}: ${reading.wrongType}`);
+  if (reading.wrongType !== undefined) {
+    throw new WrongTypeError(said(reading.wrongType), reading.unconvertible ?? reading.wrongType);
+  }
   return { value: value as JsonObject, unknown: reading.unknown };
 }
 

@@ -300,6 +300,11 @@ export const appsTypes: readonly ResourceType[] = [
         rollingDefaults(spec.updateStrategy, 0, 1);
         spec.revisionHistoryLimit ??= 10;
         podSpecDefaults(spec.template.spec);
+        const { annotations } = object.metadata;
+        object.metadata.annotations = {
+          ...annotations,
+          [templateGeneration]: annotations?.[templateGeneration] ?? '0',
+        };
       },
       prepareCreate(object) {
         ownStatus.prepareCreate(object);

@@ -13,7 +13,7 @@ import type { LabelSelector, PodTemplate } from './pod/pod-spec.ts';
 import { validatePodTemplate } from './pod/validate-pod.ts';
 import { podWarnings } from './pod/warnings.ts';
 import type { ResourceType } from './resource-type.ts';
-import { validateSelector } from './selectors.ts';
+import { selects, validateSelector } from './selectors.ts';
 import { ownStatus, status } from './status.ts';
 
 const group = 'batch';
@@ -122,11 +122,22 @@ function validateGenerated(object: KubeObject): FieldError[] {
   return found;
 }
 
+function validateSelection({ selector, template }: JobSpec): FieldError[] {
+  const found = selector ? validateSelector(selector, 'spec.selector') : [required('spec.selector')];
+  if (found.length > 0 && selector) return found;
+  const { labels } = template.metadata;
+  if (!selector || !selects(selector, labels)) {
+    found.push(
+      invalidValue('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`'),
+    );
+  }
+  return found;
+}
+
 function validateJob(object: KubeObject): FieldError[] {
   const spec = jobOf(object);
   const found = [...validateGenerated(object), ...validateJobSpec(spec, 'spec')];
-  if (!spec.selector) found.push(required('spec.selector'));
-  else found.push(...validateSelector(spec.selector, 'spec.selector'));
+  found.push(...validateSelection(spec));
   const { name = '' } = object.metadata;
   if (spec.completionMode === 'Indexed' && (spec.completions ?? 0) > 0) {
     const wrong = dns1123Label(`${name}-${(spec.completions ?? 1) - 1}`);
@@ -157,7 +168,7 @@ function changeableTemplate(template: PodTemplate, old: PodTemplate): PodTemplat
 function validateJobUpdate(object: KubeObject, oldObject: KubeObject): FieldError[] {
   const spec = jobOf(object);
   const old = jobOf(oldObject);
-  const found = validateJobSpec(spec, 'spec');
+  const found = [...validateSelection(spec), ...validateJobSpec(spec, 'spec')];
   const elastic = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
   if (!elastic) found.push(...immutable('spec.completions', spec.completions, old.completions));
   found.push(...immutable('spec.selector', spec.selector, old.selector));

@@ -5,6 +5,7 @@ import { withoutRepeats } from '../schema/field-errors.ts';
 import type { Schema } from '../schema/schema.ts';
 import { builtinColumns } from '../table/builtin-columns.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
+import { timesNamed } from './metadata-checks.ts';
 import type { Column, ResourceType, Strategy, Subresource, Verb } from './resource-type.ts';
 
 export const everyVerb: readonly Verb[] = [
@@ -87,7 +88,7 @@ function strategyOf(group: string, { kind, namespaced, strategy = {} }: Declarat
       withoutRepeats([
         ...validateMetadataUpdate(object, old, rules),
         ...((strategy.validateUpdate ?? strategy.validate)?.(object, old) ?? []),
-      ]),
+      ]).flatMap((error) => Array.from({ length: timesNamed(kind, error.field) }, () => error)),
   };
 }
 

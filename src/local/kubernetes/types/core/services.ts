@@ -255,6 +255,11 @@ function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
+/** The list of addresses has the one that older clients give alone. The server adds it, so that nobody owns the list. */
+function listAddress(spec: ServiceSpec): void {
+  if (spec.clusterIP && !spec.clusterIPs) spec.clusterIPs = [spec.clusterIP];
+}
+
 /** Which families a service's addresses are of: this is a cluster of IPv4. */
 function setFamilies(spec: ServiceSpec): void {
   if (spec.type === 'ExternalName') return;
@@ -291,15 +296,16 @@ export const services = declare('', {
       if (isExternal(spec)) spec.externalTrafficPolicy ||= 'Cluster';
       if (spec.type !== 'ExternalName') spec.internalTrafficPolicy ??= 'Cluster';
       if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
-      if (spec.clusterIP && !spec.clusterIPs) spec.clusterIPs = [spec.clusterIP];
     },
     prepareCreate(object) {
       ownStatus.prepareCreate(object);
+      listAddress(specOf(object));
       setFamilies(specOf(object));
     },
     prepareUpdate(object, old) {
       ownStatus.prepareUpdate(object, old);
       keepAllocated(specOf(object), specOf(old));
+      listAddress(specOf(object));
     },
     validate,
     validateUpdate: (object, old) => [...validateAddressChange(specOf(object), specOf(old)), ...validate(object)],
