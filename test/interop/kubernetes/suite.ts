@@ -112,7 +112,7 @@ export const differences: ReadonlyMap<string, string> = new Map(
  */
 export function expected(told: Told): Told {
   const { body } = told;
-  if (told.status !== 500) return told;
+  if (told.status !== 500 || (isMap(body) && body.reason !== undefined)) return told;
   const refused = (status: Json): Json =>
     isMap(status) && status.reason === undefined ? { ...status, code: 400, reason: 'BadRequest' } : status;
   return { ...told, status: 400, body: Array.isArray(body) ? body.map(refused) : refused(body) };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createLogger } from '../../../kit/log.ts';
-import { type AuditEvent, createAuditLog } from './audit.ts';
+import { type AuditEvent, annotateRequest, annotationsOf, createAuditLog, lineOf } from './audit.ts';
 import { ask, person } from './testing/cluster-access.ts';
 
 function capture(): { lines: Record<string, unknown>[]; log: ReturnType<typeof createAuditLog> } {
@@ -56,4 +56,14 @@ test('a flood is cut off and counted', () => {
   log.flush();
   assert.equal(lines.length, 4097);
   assert.equal(lines.at(-1)?.lost, 904);
+});
+
+test('notes about a request are part of its line; the first of a key stays', () => {
+  const request = {};
+  assert.equal(annotationsOf(request), undefined);
+  annotateRequest(request, 'check.example.com/why', 'because');
+  annotateRequest(request, 'check.example.com/why', 'another');
+  const { annotations } = lineOf({ ...event, annotations: annotationsOf(request) }) as AuditEvent;
+  assert.equal(annotations?.['check.example.com/why'], 'because');
+  assert.equal(annotations?.['authorization.k8s.io/decision'], 'forbid');
 });

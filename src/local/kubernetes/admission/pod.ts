@@ -45,10 +45,13 @@ const mirrorAnnotation = 'kubernetes.io/config.mirror';
 export const createsPod = ({ operation, type, subresource }: AdmissionTarget): boolean =>
   operation === 'CREATE' && subresource === '' && type.storage === podStorage;
 
-/** The pod of a request, if it has the parts that validation will ask for; others are left to validation. */
+/** The pod of a request; one without a spec is left to validation. */
 export function podOf({ object }: AdmissionRequest): Pod | undefined {
-  const spec = object?.spec as Partial<PodSpec> | undefined;
-  return object && spec && Array.isArray(spec.containers) ? (object as Pod) : undefined;
+  const spec = object?.spec as { containers?: Container[] | null } | undefined;
+  if (!object || !spec) return undefined;
+  // The decoder writes no containers as null, which validation refuses after admission.
+  spec.containers ??= [];
+  return object as Pod;
 }
 
 /** A pod that a kubelet runs by itself and only shows in the API. */

@@ -113,3 +113,23 @@ test('numbers are compared as whole numbers', async () => {
   assert.match(await deployment('small', 5), /^not refused/);
   assert.match(await deployment('large', 6), /failed expression: object.spec.replicas <= 5$/);
 });
+
+test('what a policy says for the audit log is noted, and so are failures that only count there', async () => {
+  const cluster = await withPolicy(
+    {
+      validations: [{ expression: 'true' }, { expression: 'object.metadata.name != "bad"', message: 'no' }],
+      auditAnnotations: [
+        { key: 'name', valueExpression: '"made " + object.metadata.name' },
+        { key: 'nothing', valueExpression: 'null' },
+      ],
+    },
+    { validationActions: ['Audit'] },
+  );
+  assert.match(await make(cluster, 'bad'), /^not refused/);
+  assert.deepEqual(cluster.notes, {
+    'p1/name': 'made bad',
+    'validation.policy.admission.k8s.io/validation_failure': JSON.stringify([
+      { message: 'no', policy: 'p1', binding: 'b1', expressionIndex: 1, validationActions: ['Audit'] },
+    ]),
+  });
+});

@@ -96,12 +96,12 @@ export function expressionsOf(spec: PolicySpec): PolicyExpressions {
     variables,
     conditions: (spec.matchConditions ?? []).map(({ name, expression }) => ({
       name,
-      expression: expressionOf(expression, whole, ['bool']),
+      expression: expressionOf(expression.trim(), { params, authorizer: true }, ['bool']),
     })),
     validations: (spec.validations ?? []).map(({ expression, message = '', messageExpression, reason = '' }) => ({
       expression: expressionOf(expression, whole, ['bool']),
       message,
-      messageExpression: messageExpression
+      messageExpression: messageExpression?.trim()
         ? expressionOf(messageExpression, { ...whole, authorizer: false }, ['string'])
         : undefined,
       reason,

@@ -195,3 +195,19 @@ test('webhooks do not decide about webhooks', async () => {
   await cluster.remove('admissionregistration.k8s.io/v1/validatingwebhookconfigurations', '', 'w');
   assert.match(await refusal(make(cluster)), /^not refused/);
 });
+
+test('what webhooks say, and what became of them, is noted for the audit log', async () => {
+  paths.set('/noted', () => ({ ...patchOf([]), auditAnnotations: { why: 'because' } }));
+  const gone = hook('/gone', { clientConfig: { url: 'https://127.0.0.1:1/', caBundle }, failurePolicy: 'Ignore' });
+  const cluster = await withHooks('mutatingwebhookconfigurations', hook('/noted'), gone);
+  await make(cluster);
+  assert.deepEqual(cluster.notes, {
+    'noted.example.com/why': 'because',
+    'mutation.webhook.admission.k8s.io/round_0_index_0': JSON.stringify({
+      configuration: 'w',
+      webhook: 'noted.example.com',
+      mutated: false,
+    }),
+    'failed-open.mutation.webhook.admission.k8s.io/round_0_index_1': 'gone.example.com',
+  });
+});

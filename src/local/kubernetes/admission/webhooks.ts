@@ -85,7 +85,7 @@ export function webhookPlugins(caller: WebhookCaller): {
 
   /** Whether the webhook changed the object. */
   async function change(one: Due, request: AdmissionRequest, round: number): Promise<boolean> {
-    const verdict = await ask(one, request, 'mutating', round);
+    const verdict = await ask(one, request, 'mutation', round);
     const mutated = verdict !== undefined && patch(one, request, verdict);
     if (verdict) {
       const { name, configuration = '' } = one.webhook;

@@ -41,11 +41,24 @@ const parser = new Environment({
 const startOfExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
+/** What the parser says, in the words of the server's; each is given the text before the place. */
+const syntaxWords: readonly (readonly [RegExp, (before: string) => string])[] = [
+  [
+    /Unexpected token: EOF/,
+    (before) =>
+      `mismatched input '<EOF>' expecting ${
+        before.trimEnd().endsWith('(') ? startOfExpression.replace("'(', ", "'(', ')', ") : startOfExpression
+      }`,
+  ],
+  [/Expected IDENTIFIER, got EOF/, (before) => `no viable alternative at input '${before.trimEnd().at(-1) ?? ''}'`],
+  [/Expected RPAREN, got EOF/, () => "missing ')' at '<EOF>'"],
+  [/Expected RBRACKET, got EOF/, () => "missing ']' at '<EOF>'"],
+];
+
 function syntaxError(source: string, error: ParseError): CompileError {
   const offset = error.range?.start ?? 0;
-  const text = /Unexpected token: EOF/.test(error.message)
-    ? `mismatched input '<EOF>' expecting ${startOfExpression}`
-    : (error.message.split('\n', 1)[0] ?? '');
+  const [said = ''] = error.message.split('\n', 1);
+  const text = syntaxWords.find(([form]) => form.test(said))?.[1](source.slice(0, offset)) ?? said;
   return new CompileError(at(source, Math.min(offset, source.length), `Syntax error: ${text}`));
 }
 

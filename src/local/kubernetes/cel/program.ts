@@ -2,7 +2,7 @@
 import type { Budget } from './budget.ts';
 import type { Functions } from './overloads.ts';
 import type { CelType } from './types.ts';
-import { CelError, type CelValue, CostError, isMapping } from './values.ts';
+import { CelError, type CelValue, CostError, isMapping, List } from './values.ts';
 
 /** Variables, the innermost last. */
 export interface Frame {
@@ -43,10 +43,11 @@ export const bind = (frame: Frame, name: string, value: CelValue): Frame => ({
   values: new Map(frame.values).set(name, value),
 });
 
-/** A member; undefined where there is none. Within an optional, that of its content. */
+/** A member; undefined where there is none, as of anything that has no members. */
 export function member(value: CelValue, name: string): CelValue | undefined {
   if (isMapping(value)) return value.get(name);
-  throw new CelError('no such overload');
+  if (value instanceof List) throw new CelError("unsupported index type 'string' in list");
+  return undefined;
 }
 
 /** A value, or the error instead of one. */

@@ -15,6 +15,8 @@ import type { WebhookCaller } from '../webhook-call.ts';
 export interface AdmittedCluster {
   readonly cluster: HostedCluster;
   readonly warnings: string[];
+  /** What admission noted for the audit log. */
+  readonly notes: Record<string, string>;
   /** Creates an object and gives it back as stored. `kind` is `group/version/plural`, such as `/v1/pods`. */
   create(kind: string, namespace: string, object: JsonObject, as?: Asking): Promise<KubeObject>;
   patch(
@@ -48,9 +50,13 @@ export async function admittedCluster(options: { readonly webhooks?: WebhookCall
   const cluster = clusters.create('c');
   await cluster.firstUse();
   const warnings: string[] = [];
+  const notes: Record<string, string> = {};
+  const annotate = (key: string, value: string): void => {
+    notes[key] = value;
+  };
   const context = ({ user, dryRun = false }: Asking = {}): ReturnType<typeof serverContext> => {
     const own = serverContext(cluster, 'test');
-    return { ...own, user: user ?? own.user, dryRun, warn: (text) => warnings.push(text) };
+    return { ...own, user: user ?? own.user, dryRun, annotate, warn: (text) => warnings.push(text) };
   };
   const typeOf = (kind: string): ResourceType => {
     const [group = '', version = '', plural = ''] = kind.split('/');
@@ -65,6 +71,7 @@ export async function admittedCluster(options: { readonly webhooks?: WebhookCall
   return {
     cluster,
     warnings,
+    notes,
     get,
     async create(kind, namespace, sent, as) {
       const type = typeOf(kind);
