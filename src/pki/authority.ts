@@ -11,7 +11,7 @@ import {
   type UnsignedCertificate,
 } from './certificate-encoding.ts';
 import { PkiError } from './errors.ts';
-import { allowedKeys, generatePair, type KeyType, signingAlgorithm } from './keys.ts';
+import { allowedKeys, generatePair, type KeyPair, type KeyType, signingAlgorithm } from './keys.ts';
 import { type CertificateNames, checkNames, subjectLength } from './names.ts';
 
 /** What a leaf may be used for in TLS. */
@@ -29,6 +29,8 @@ export interface LifeOptions {
 
 export interface LeafRequest extends LifeOptions, Partial<CertificateNames> {
   readonly usages: readonly [Usage, ...Usage[]];
+  /** A key that is there already, by {@link generatePair}; one is made when left out. */
+  readonly pair?: KeyPair;
 }
 
 const daySeconds = 86_400;
@@ -58,9 +60,8 @@ export async function createAuthority(options: LifeOptions & { readonly name: st
 
 /** Issues a certificate with a key made for it. A server certificate needs a DNS name or an address. */
 export async function issueCertificate(authority: KeyedCertificate, request: LeafRequest): Promise<KeyedCertificate> {
-  const keyType = request.keyType ?? 'P-256';
-  const { key, publicKey } = await generatePair(keyType);
-  const pem = signLeaf(authority, { ...request, publicKey }, keyType.startsWith('RSA') ? 'rsa' : 'ec');
+  const { key, publicKey } = request.pair ?? (await generatePair(request.keyType ?? 'P-256'));
+  const pem = signLeaf(authority, { ...request, publicKey }, key.asymmetricKeyType === 'rsa' ? 'rsa' : 'ec');
   return pair(pem, key, 'the new certificate');
 }
 

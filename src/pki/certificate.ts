@@ -34,12 +34,24 @@ export function pair(certificatePem: string, key: KeyObject, from: string): Keye
   return { certificate, certificatePem, key };
 }
 
+/** Read once per certificate: an authority is asked for every leaf it signs. */
+const lives = new WeakMap<X509Certificate, { readonly from: number; readonly until: number }>();
+
+function lifeOf(certificate: X509Certificate): { readonly from: number; readonly until: number } {
+  let life = lives.get(certificate);
+  if (!life) {
+    life = { from: Date.parse(certificate.validFrom), until: Date.parse(certificate.validTo) };
+    lives.set(certificate, life);
+  }
+  return life;
+}
+
 export function notBefore(certificate: X509Certificate): Date {
-  return new Date(certificate.validFrom);
+  return new Date(lifeOf(certificate).from);
 }
 
 export function notAfter(certificate: X509Certificate): Date {
-  return new Date(certificate.validTo);
+  return new Date(lifeOf(certificate).until);
 }
 
 /** Throws `expired` or `not-yet-valid` when `now` is outside the certificate's life. */

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { createAuthority, issueServerCertificate } from '../../pki/authority.ts';
 import { type KeyedCertificate, notAfter, pair } from '../../pki/certificate.ts';
-import { keyPem } from '../../pki/keys.ts';
+import { generatePair, type KeyPair, keyPem } from '../../pki/keys.ts';
 import type { KubeObject } from './object.ts';
 import type { Objects } from './objects/objects.ts';
 
@@ -53,6 +53,12 @@ interface Held {
 export function createAuthorities(): Authorities {
   /** In order of last use. */
   const held = new Map<AuthorityOwner, Held>();
+  /** The servers of all clusters are this one process, so their certificates are for one key of its own, never stored. */
+  let serving: Promise<{ readonly pair: KeyPair; readonly pem: string }> | undefined;
+  const servingKey = async (): Promise<{ readonly pair: KeyPair; readonly pem: string }> => {
+    const pair = await generatePair('P-256');
+    return { pair, pem: keyPem(pair.key) };
+  };
 
   function holdings(cluster: AuthorityOwner): Held {
     const found = held.get(cluster) ?? {};
@@ -86,7 +92,10 @@ export function createAuthorities(): Authorities {
     const own = holdings(cluster);
     const authority = await of(cluster);
     if (own.server && isGood(cluster, own.server)) return own.server;
+    serving ??= servingKey();
+    const { pair: servingPair, pem } = await serving;
     const issued = await issueServerCertificate(authority, {
+      pair: servingPair,
       dnsNames: [
         cluster.hostName,
         'localhost',
@@ -100,7 +109,7 @@ export function createAuthorities(): Authorities {
     });
     own.server = {
       cert: issued.certificatePem,
-      key: keyPem(issued.key),
+      key: pem,
       ca: authority.certificatePem,
       expires: notAfter(issued.certificate).getTime(),
     };

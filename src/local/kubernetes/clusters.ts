@@ -35,6 +35,8 @@ export interface HostedCluster extends Cluster {
   hasBuiltinGroup(group: string): boolean;
   /** Settles when the cluster has its first contents; undefined once it has. */
   firstUse(): Promise<void> | undefined;
+  /** Begins what the first request would wait for: the certificate and the first contents. What fails is left to that request. */
+  prepare(): void;
   /** Its certificate authority, key included. Made at the first call. */
   authority(): Promise<KeyedCertificate>;
   /** The certificate its server shows, for TLS options. */
@@ -164,6 +166,9 @@ export function createClusters(options: ClustersOptions): Clusters {
           },
         );
         return first;
+      },
+      prepare() {
+        void Promise.allSettled([cluster.tls(), cluster.firstUse()]);
       },
       authority: () => authorities.of(cluster),
       ca: async () => (await authorities.of(cluster)).certificatePem,

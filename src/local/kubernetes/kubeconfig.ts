@@ -27,6 +27,8 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
  */
 export async function kubeconfigOf(cluster: HostedCluster, user: KubeconfigUser = administrator): Promise<Kubeconfig> {
   const authority = await cluster.authority();
+  // Who asks for one is about to use it.
+  setImmediate(cluster.prepare);
   const issued = await issueClientCertificate(authority, {
     commonName: user.name,
     organizations: user.groups,
