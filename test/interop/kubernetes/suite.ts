@@ -10,12 +10,16 @@ import { applyCases } from './cases/apply.ts';
 import type { Case, Json, JsonMap } from './cases/case.ts';
 import { createCases } from './cases/create.ts';
 import { deleteCases } from './cases/delete.ts';
+import { deprecationCases } from './cases/deprecation.ts';
 import { discoveryCases } from './cases/discovery.ts';
+import { expiredCases } from './cases/expired.ts';
 import { inputCases } from './cases/input.ts';
 import { listCases } from './cases/list.ts';
 import { patchCases } from './cases/patch.ts';
+import { refusalWordCases } from './cases/refusal-words.ts';
 import { printOf, runCase, type Told } from './cases/run-case.ts';
 import { shapeCases } from './cases/shapes.ts';
+import { streamCases } from './cases/streams.ts';
 import { subresourceCases } from './cases/subresources.ts';
 import { updateCases } from './cases/update.ts';
 import { watchCases } from './cases/watch.ts';
@@ -31,71 +35,29 @@ export const groups: Readonly<Record<string, readonly Case[]>> = {
   apply: applyCases,
   delete: deleteCases,
   subresources: subresourceCases,
+  streams: streamCases,
   shapes: shapeCases,
   discovery: discoveryCases,
   access: accessCases,
   'access-refusals': accessRefusalCases,
   admission: admissionCases,
   input: inputCases,
+  'refusal-words': refusalWordCases,
+  deprecation: deprecationCases,
+  expired: expiredCases,
 };
+
+/** Groups for which the embedded server is one that has been started before. */
+export const startedAgain: ReadonlySet<string> = new Set(['expired']);
 
 /** Cases by the reason for which they differ. */
 const known: Readonly<Record<string, readonly string[]>> = {
-  'a change that is refused is not shown as a text of differences': [
+  'a change that is refused is not shown as a text of differences between Go structs': [
     'update of a pod',
     'update of a claim',
     'patch of a pod that cannot be',
   ],
-  'the words of the YAML parser are those of another parser': [
-    'YAML that repeats itself',
-    'YAML that is none',
-    'apply of a broken text',
-    'apply of a list',
-  ],
-  'the words for values of a wrong type in options and patches are not those of Go': [
-    'delete with options of a wrong type',
-    'strategic patch of a wrong type',
-    'merge patch of a kind',
-    'page after nothing known',
-    'field manager that cannot be printed',
-    'version with two slashes',
-  ],
-  'an empty log is an empty text (200), not no content (204)': ['logs of a pod on no node'],
-  'the object quoted in a refused patch has its fields as stored, not in the order of the Go type': [
-    'status of a wrong type',
-  ],
-  'a bad label is named once, not once for each time the metadata is validated': [
-    'update of a bad label',
-    'merge patch to a bad label',
-  ],
-  'the fields of a JSON patch operation are not validated strictly': ['JSON patch with an unknown part, strict'],
-  'a get does not look at the resource version asked for': [
-    'get a version that is far ahead',
-    'get a version that is none',
-  ],
-  'no Retry-After header beside the one in the body': [
-    'list a version that is far ahead',
-    'list exactly a version that is far ahead',
-  ],
-  'metadata that the client may not set is not treated alike': [
-    'create with metadata the server fills in',
-    'apply with a version of nothing',
-  ],
-  'fields that the server fills in have another owner or are missing': [
-    'create a headless service',
-    'token',
-    'table of daemonsets',
-  ],
-  'admission and validation are done in another order': ['pod without containers', 'update of a job'],
-  'the status of deployments is not validated': ['status that is bad'],
-  'binding and eviction check their bodies otherwise': ['pod is bound to nothing', 'pod is evicted under another name'],
-  'a path that is not there is refused with a Status everywhere': ['OpenAPI 3 of what is not there'],
-  'a list by a name in a field selector is not a question about that name': ['allowed by name'],
-  'bodies may be less deep, and texts may hold half a surrogate pair': [
-    'object that is deep',
-    'text that is no UTF-8 escape',
-  ],
-  'a query that cannot be read is not dropped': ['query with a bad escape'],
+  'a value that may not change is quoted as JSON, not as a Go struct': ['update of a job'],
 };
 
 /**
@@ -142,6 +104,19 @@ export async function keep(recordings: Readonly<Record<string, readonly Recordin
   for (const [group, list] of Object.entries(recordings)) {
     await writeFile(join(folder, `${group}.json`), `[\n${list.map((one) => JSON.stringify(one)).join(',\n')}\n]\n`);
   }
+}
+
+const pins = join(import.meta.dirname, 'recorded', 'differences.json');
+
+/** What the embedded server answers where it is known to answer otherwise, by case. */
+export function pinned(): ReadonlyMap<string, readonly Told[]> {
+  return new Map(Object.entries(JSON.parse(readFileSync(pins, 'utf8')) as Record<string, readonly Told[]>));
+}
+
+/** Puts such answers in place of those there are. */
+export async function pin(answers: ReadonlyMap<string, readonly Told[]>): Promise<void> {
+  const lines = [...answers].map(([name, told]) => `${JSON.stringify(name)}: ${JSON.stringify(told)}`);
+  await writeFile(pins, `{\n${lines.join(',\n')}\n}\n`);
 }
 
 /** Asks a server everything a group asks, one case after the other. Throws at the end for all cases that could not be run. */

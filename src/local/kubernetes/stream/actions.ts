@@ -1,7 +1,7 @@
 // What goes on with a running pod: its log, its ports, and commands in it.
 import type { ActionHandler } from '../http/routes.ts';
 import { badRequest } from '../status.ts';
-import { containerOf, findPod } from './pod.ts';
+import { containerOf, findPod, requireNode } from './pod.ts';
 import type { PodBackends } from './pod-backends.ts';
 import { podLog } from './pod-log.ts';
 import { portForward } from './port-forward.ts';
@@ -11,8 +11,8 @@ const withoutProcess =
   (what: string): ActionHandler =>
   (request) => {
     const pod = findPod(request);
-    const asked = request.query.get('container') ?? '';
-    if (asked !== '') containerOf(pod, asked);
+    containerOf(pod, request.query.get('container') ?? '');
+    requireNode(pod);
     throw badRequest(`cannot ${what} pod ${pod.name}: pods of this cluster are simulated and run no processes`);
   };
 

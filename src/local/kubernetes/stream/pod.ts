@@ -36,3 +36,8 @@ export function containerOf(pod: PodShape, asked: string): string {
   if (only !== undefined && more.length === 0) return only;
   throw badRequest(`a container name must be specified for pod ${pod.name}, choose one of: [${all.join(' ')}]`);
 }
+
+/** Refuses (400) what only the node of a pod could do, while it has none. */
+export function requireNode({ name, nodeName }: PodShape): void {
+  if (nodeName === '') throw badRequest(`pod ${name} does not have a host assigned`);
+}

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ActionHandler, UpgradeAnswer } from '../http/routes.ts';
 import { badRequest } from '../status.ts';
-import { findPod, type PodShape } from './pod.ts';
+import { findPod, type PodShape, requireNode } from './pod.ts';
 import type { PodBackends } from './pod-backends.ts';
 import { type SpdyStream, serveSpdy } from './spdy.ts';
 import { acceptKey, webSocketBytes } from './websocket.ts';
@@ -21,6 +21,7 @@ export function portForward(backends: PodBackends): ActionHandler {
   return (request) => {
     const { cluster, namespace, name, header } = request;
     const pod = findPod(request);
+    requireNode(pod);
     const targetOf = (port: number): Target | undefined => {
       for (const { name: container } of pod.containers) {
         const target = backends.find({ cluster: cluster.name, namespace, pod: name, container })?.ports.get(port);
