@@ -213,13 +213,6 @@ export function customStrategy(custom: CustomKind): Strategy {
     ],
     ...(fields ? { fields } : {}),
     ...(hasStatus ? {} : { generation: contentDiffers }),
-    ...(version.deprecated
-      ? {
-          warnings: () => [
-            version.deprecationWarning ?? `${custom.group}/${version.name} ${custom.kind} is deprecated`,
-          ],
-        }
-      : {}),
   };
 }
 

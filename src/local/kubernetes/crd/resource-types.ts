@@ -1,6 +1,7 @@
 // From a definition to the types that serve it. Definitions that say the same share their types in all clusters: schemas,
 // compiled rules and all else that hangs on them exist once.
 import { createHash } from 'node:crypto';
+import { compareVersions } from '../discovery/groups.ts';
 import type { KubeObject } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
 import { everyVerb } from '../types/declare.ts';
@@ -24,6 +25,16 @@ interface Ingredients {
 const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 const schemaOf = ({ schema }: DefinitionVersion): Schema => schema?.openAPIV3Schema ?? anything;
+
+/** What clients of a deprecated version are told: the definition's own words, or which later version to use. */
+function deprecationOf({ group, versions }: DefinitionSpec, kind: string, version: DefinitionVersion): string {
+  if (version.deprecationWarning !== undefined) return version.deprecationWarning;
+  const [better] = versions
+    .filter(({ name, served, deprecated }) => served && !deprecated && compareVersions(name, version.name) < 0)
+    .sort((one, other) => compareVersions(one.name, other.name));
+  const use = better ? `; use ${group}/${better.name} ${kind}` : '';
+  return `${group}/${version.name} ${kind} is deprecated${use}`;
+}
 
 function makeType(
   { spec, names, changed, terminating, converter }: Ingredients,
@@ -57,6 +68,7 @@ function makeType(
     strategy,
     custom: { preserveUnknownFields: schema['x-kubernetes-preserve-unknown-fields'] === true },
     ...(convert ? { convert } : {}),
+    ...(version.deprecated ? { deprecation: deprecationOf(spec, names.kind, version) } : {}),
   };
 }
 

@@ -93,6 +93,7 @@ export async function serveResource(request: ResourceRequest): Promise<boolean> 
   const found = route(cluster, info, exchange.method);
   if (!found) return false;
   const { type, verb } = found;
+  if (type.deprecation !== undefined) request.warnings.push(type.deprecation);
   const subresource = info.subresource === '' ? undefined : type.subresources[info.subresource];
   const key = `${type.group}/${type.plural}${info.subresource === '' ? '' : `/${info.subresource}`}`;
   const action = extensions.actions.get(key);

@@ -4,6 +4,7 @@ import type { Entry } from '../objects/objects.ts';
 import type { ObjectList } from '../registry/registry.ts';
 import { apiVersionOf, itemBytes, readObject, servedBytes } from '../registry/served.ts';
 import { badRequest, notAcceptable, StatusError } from '../status.ts';
+import { metadataAlone } from '../types/metadata-alone.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import { type Form, objectTypes } from './negotiate.ts';
 import type { TableMaker, TableOptions } from './routes.ts';
@@ -29,7 +30,8 @@ export function includeObject(query: URLSearchParams): TableOptions['includeObje
   return asked as TableOptions['includeObject'];
 }
 
-export function partialMetadata({ metadata }: KubeObject, version: Form['version']): object {
+export function partialMetadata(object: KubeObject, version: Form['version']): object {
+  const metadata = metadataAlone(object);
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata };
 }
 

@@ -43,10 +43,10 @@ export function decodePosition(token: string, namespace: string | undefined): Po
   const key = start.endsWith('\0') ? start.slice(0, -1) : start;
   const slash = key.indexOf('/');
   const name = key.slice(slash + 1);
-  if (slash < 0 || name.includes('/')) throw refuse(start);
+  if (name.includes('/')) throw refuse(start);
   return {
     revision: rv,
-    after: [slash === 0 ? (namespace ?? '') : key.slice(0, slash), name],
+    after: [slash <= 0 ? (namespace ?? '') : key.slice(0, slash), name],
     remaining: typeof left === 'number' ? left : undefined,
   };
 }

@@ -1,5 +1,6 @@
 // Tables, as kubectl asks for them to print.
 import type { KubeObject } from '../object.ts';
+import { metadataAlone } from '../types/metadata-alone.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import { podRowConditions } from './pod-columns.ts';
 
@@ -22,7 +23,7 @@ function carried(object: KubeObject, { includeObject, version }: TableOptions): 
     case 'Object':
       return object;
     case 'Metadata':
-      return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
+      return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: metadataAlone(object) };
   }
 }
 

@@ -7,6 +7,7 @@ import type { FieldError } from '../status.ts';
 import type { ClaimSpec } from './core/persistent-volume-claims.ts';
 import { declare, scale } from './declare.ts';
 import { immutable } from './metadata.ts';
+import { templateGeneration } from './metadata-alone.ts';
 import { amount, type IntOrPercent, nonNegative, notOver100Percent, validateIntOrPercent } from './numbers.ts';
 import { podSpecDefaults } from './pod/pod-defaults.ts';
 import type { LabelSelector, PodTemplate } from './pod/pod-spec.ts';
@@ -263,8 +264,6 @@ function rollingDefaults(
   update.rollingUpdate.maxUnavailable ??= unavailable;
   update.rollingUpdate.maxSurge ??= surge;
 }
-
-const templateGeneration = 'deprecated.daemonset.template.generation';
 
 const replicasField: Strategy['fields'] = (object) => ({
   'status.replicas': String((object.status as { replicas?: number } | undefined)?.replicas ?? 0),

@@ -34,6 +34,7 @@ export interface Declaration {
   /** What is particular to the type. Metadata is checked besides; `validateUpdate` left out means `validate`. */
   readonly strategy?: Strategy;
   readonly convert?: ResourceType['convert'];
+  readonly deprecation?: string;
 }
 
 /** A built-in type of version v1 of a group. Its schema is read when first asked for. */
@@ -62,6 +63,7 @@ export function declare(group: string, declaration: Declaration): ResourceType {
     columns: declaration.columns ?? builtinColumns(group, plural),
     strategy: strategyOf(group, declaration),
     ...(declaration.convert ? { convert: declaration.convert } : {}),
+    ...(declaration.deprecation ? { deprecation: declaration.deprecation } : {}),
   };
 }
 

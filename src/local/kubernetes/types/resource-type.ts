@@ -109,6 +109,8 @@ export interface ResourceType {
      */
     readonly ready?: (entries: readonly Entry[]) => Promise<void> | undefined;
   };
+  /** What every client of this version is warned of. */
+  readonly deprecation?: string;
   /** Custom resources: unknown fields are pruned, defaults come from the schema, CEL rules run. */
   readonly custom?: { readonly preserveUnknownFields: boolean };
 }

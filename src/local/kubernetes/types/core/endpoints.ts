@@ -57,6 +57,7 @@ export const endpoints = declare('', {
   plural: 'endpoints',
   shortNames: ['ep'],
   namespaced: true,
+  deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
   strategy: {
     generation: false,
     defaults(object) {

@@ -9,4 +9,5 @@ export const componentStatuses = declare('', {
   shortNames: ['cs'],
   namespaced: false,
   verbs: ['get', 'list'],
+  deprecation: 'v1 ComponentStatus is deprecated in v1.19+',
 });
