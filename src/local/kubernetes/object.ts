@@ -1,16 +1,10 @@
 // What every Kubernetes object has. Everything else in it is plain JSON that the server keeps as it came.
+import type { ObjectMeta as ClientObjectMeta } from '../../kube/object.ts';
+
+export type { OwnerReference } from '../../kube/object.ts';
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [member: string]: JsonValue };
 export type JsonObject = { [member: string]: JsonValue };
-
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
-}
 
 export interface ManagedFieldsEntry {
   manager?: string;
@@ -22,23 +16,10 @@ export interface ManagedFieldsEntry {
   subresource?: string;
 }
 
-export interface ObjectMeta {
-  name?: string;
-  generateName?: string;
-  namespace?: string;
+export interface ObjectMeta extends Omit<ClientObjectMeta, 'managedFields'> {
+  managedFields?: ManagedFieldsEntry[];
   /** Was once set by servers; they drop it now. */
   selfLink?: string;
-  uid?: string;
-  resourceVersion?: string;
-  generation?: number;
-  creationTimestamp?: string;
-  deletionTimestamp?: string;
-  deletionGracePeriodSeconds?: number;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  finalizers?: string[];
-  ownerReferences?: OwnerReference[];
-  managedFields?: ManagedFieldsEntry[];
 }
 
 export interface KubeObject {

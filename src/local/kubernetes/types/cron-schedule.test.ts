@@ -9,6 +9,12 @@ test('schedules of five fields, with ranges, lists, steps and names, and the nam
 });
 
 test('others are refused with what is wrong', () => {
+  assert.equal(
+    scheduleProblem('@every 1x'),
+    'failed to parse duration @every 1x: time: unknown unit "x" in duration "1x"',
+  );
+  assert.equal(scheduleProblem('@every 1'), 'failed to parse duration @every 1: time: missing unit in duration "1"');
+  assert.equal(scheduleProblem('@every x'), 'failed to parse duration @every x: time: invalid duration "x"');
   assert.equal(scheduleProblem('x'), 'expected exactly 5 fields, found 1: [x]');
   assert.equal(scheduleProblem('70 * * * *'), 'end of range (70) above maximum (59): 70');
   assert.equal(scheduleProblem('* * 0 * *'), 'beginning of range (0) below minimum (1): 0');

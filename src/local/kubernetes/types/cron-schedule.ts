@@ -1,4 +1,6 @@
 // Schedules of cron jobs: five fields, or a name for a common one.
+import { parseDuration } from '../cel/functions/times.ts';
+import { CelError } from '../cel/values.ts';
 
 interface Field {
   readonly least: number;
@@ -51,12 +53,25 @@ function checkRange(text: string, { least, most, names }: Field): void {
   if (stride === 0) throw new ScheduleError(`step of range should be a positive number: ${text}`);
 }
 
+const every = '@every ';
+
+function durationProblem(schedule: string): string | undefined {
+  try {
+    parseDuration(schedule.slice(every.length));
+    return undefined;
+  } catch (error) {
+    if (error instanceof CelError) return `failed to parse duration ${schedule}: ${error.message}`;
+    throw error;
+  }
+}
+
 /** What is wrong with a schedule in the server's words; undefined when nothing is. */
 export function scheduleProblem(text: string): string | undefined {
   const schedule = text.replace(/^(CRON_)?TZ=\S*\s+/, '').trim();
   try {
     if (schedule.startsWith('@')) {
-      if (macros.includes(schedule) || /^@every \S+$/.test(schedule)) return undefined;
+      if (macros.includes(schedule)) return undefined;
+      if (schedule.startsWith(every)) return durationProblem(schedule);
       return `unrecognized descriptor: ${schedule}`;
     }
     const parts = schedule === '' ? [] : schedule.split(/\s+/);

@@ -14,13 +14,24 @@ const nanosOf: Readonly<Record<string, number>> = {
   h: 3600e9,
 };
 
+/** What is wrong with the first part that is not a number and a unit. */
+function durationProblem(text: string): string {
+  for (const [part, number = '', unit = ''] of text.matchAll(/(\d+\.?\d*|\.\d+|)([^.\d]*)/g)) {
+    if (part === '' || number === '') break;
+    if (unit === '') return 'missing unit in';
+    if (!Object.hasOwn(nanosOf, unit)) return `unknown unit ${JSON.stringify(unit)} in`;
+  }
+  return 'invalid';
+}
+
 /** Reads a duration as Go does: `1h30m`. */
 export function parseDuration(text: string): Duration {
-  const invalid = (): CelError => new CelError(`time: invalid duration ${JSON.stringify(text)}`);
   const sign = text.startsWith('-') ? -1n : 1n;
   const rest = text.replace(/^[+-]/, '');
   if (rest === '0') return new Duration(0n);
-  if (!/^((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) throw invalid();
+  if (!/^((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(rest)) {
+    throw new CelError(`time: ${durationProblem(rest)} duration ${JSON.stringify(text)}`);
+  }
   let nanos = 0n;
   for (const [, whole = '', , unit = ''] of rest.matchAll(/(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)) {
     const [integer = '', fraction = ''] = whole.split('.');

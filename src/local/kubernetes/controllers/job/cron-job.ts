@@ -3,7 +3,7 @@ import { type Controller, itself, type Later } from '../controller.ts';
 import { controllerOf, controllerReference, type Hands, isAlreadyExists } from '../hands.ts';
 import { cronJobs, jobs } from '../kinds.ts';
 import type { CronJob, Job } from '../shapes.ts';
-import { nextTime } from './cron-times.ts';
+import { intervalOf, nextTime } from './cron-times.ts';
 import { finishedCondition } from './job.ts';
 
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
@@ -19,14 +19,21 @@ const referenceTo = ({ metadata }: Job): Record<string, string> => ({
   uid: metadata.uid ?? '',
 });
 
-/** The last time that was due and not yet served, and how many there were. */
-function missed(
+/** The last time that was due and not yet served, and the one that comes next. */
+function timesOf(
   { metadata, spec, status }: CronJob,
   now: number,
-): { readonly last: number | undefined; readonly count: number } {
+): { readonly last: number | undefined; readonly next: number | undefined } {
   let from = Date.parse(status?.lastScheduleTime ?? metadata.creationTimestamp ?? '');
   const { startingDeadlineSeconds } = spec;
   if (startingDeadlineSeconds !== undefined) from = Math.max(from, now - startingDeadlineSeconds * 1000);
+  const interval = intervalOf(spec.schedule);
+  if (interval !== undefined) {
+    // Counted from the last time, whenever that was.
+    const count = Math.max(0, Math.floor((now - from) / interval));
+    const reached = from + count * interval;
+    return { last: count === 0 ? undefined : reached, next: reached + interval };
+  }
   let last: number | undefined;
   let count = 0;
   for (let due = nextTime(spec.schedule, from, spec.timeZone); due !== undefined && due <= now; ) {
@@ -41,7 +48,7 @@ function missed(
     }
     due = nextTime(spec.schedule, due, spec.timeZone);
   }
-  return { last, count };
+  return { last, next: nextTime(spec.schedule, now, spec.timeZone) };
 }
 
 async function startJob(hands: Hands, cron: CronJob, due: number): Promise<Job | undefined> {
@@ -114,7 +121,7 @@ export const cronJobController: Controller = {
     await forgetFinished(hands, cron, own());
     const now = hands.now();
     let lastScheduleTime = cron.status?.lastScheduleTime;
-    const { last } = missed(cron, now);
+    const { last, next } = timesOf(cron, now);
     if (last !== undefined && !cron.spec.suspend) {
       const active = own().filter((job) => !finishedCondition(job));
       const policy = cron.spec.concurrencyPolicy;
@@ -146,7 +153,6 @@ export const cronJobController: Controller = {
       ...(lastSuccessfulTime ? { lastSuccessfulTime } : {}),
     });
     if (cron.spec.suspend) return undefined;
-    const next = nextTime(cron.spec.schedule, now, cron.spec.timeZone);
     return next === undefined ? undefined : { afterMs: next - now };
   },
 };

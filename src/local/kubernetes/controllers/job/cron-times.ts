@@ -1,4 +1,5 @@
 // When a cron schedule is due.
+import { parseDuration } from '../../cel/functions/times.ts';
 
 interface Fields {
   readonly minutes: ReadonlySet<number>;
@@ -46,7 +47,8 @@ function parse(schedule: string): Fields {
   const [minute = '*', hour = '*', day = '*', month = '*', weekday = '*'] = (macros[schedule.trim()] ?? schedule)
     .trim()
     .split(/\s+/);
-  const any = (text: string): boolean => text.startsWith('*') || text.startsWith('?');
+  // A step makes a restriction of it.
+  const any = (text: string): boolean => text.split(',').some((part) => /^[*?](\/1)?$/.test(part));
   return {
     minutes: numbers(minute, 0, 59),
     hours: numbers(hour, 0, 23),
@@ -95,10 +97,18 @@ function fits({ months, days, weekdays, anyDay, anyWeekday }: Fields, local: Dat
   return anyDay || anyWeekday ? day && weekday : day || weekday;
 }
 
+/** What lies between two times of `@every 1h30m`: whole seconds, one at least. Undefined for other schedules. */
+export function intervalOf(schedule: string): number | undefined {
+  const [, text] = /^@every (\S+)$/.exec(schedule.trim()) ?? [];
+  if (text === undefined) return undefined;
+  const seconds = parseDuration(text).nanos / 1_000_000_000n;
+  return Number(seconds < 1n ? 1n : seconds) * 1000;
+}
+
 /** The first time after a moment that a schedule is due, in epoch milliseconds; undefined when it never is. */
 export function nextTime(schedule: string, after: number, zone = 'UTC'): number | undefined {
-  const every = /^@every (\S+)$/.exec(schedule.trim())?.[1];
-  if (every !== undefined) return undefined;
+  const interval = intervalOf(schedule);
+  if (interval !== undefined) return Math.floor(after / 1000) * 1000 + interval;
   const fields = parse(schedule);
   const from = Math.floor(after / minuteMs) * minuteMs + minuteMs;
   const start = from + offsetAt(zone, from);

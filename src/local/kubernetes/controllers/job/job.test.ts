@@ -100,6 +100,22 @@ test('a cron job makes a job at each of its times and keeps a few', async (t) =>
   assert.equal(one.read(cronJobs, 'default', 'tidy').status?.lastScheduleTime, '2026-01-01T00:10:00Z');
 });
 
+test('a cron job may run at intervals, counted from the time before', async (t) => {
+  const one = await controlled(t, { nodes: ['a'] });
+  await one.pass(7);
+  await one.create(cronJobs, 'default', {
+    metadata: { name: 'often' },
+    spec: { schedule: '@every 90s', jobTemplate: { spec: { template: work() } } },
+  });
+  await one.pass(89);
+  assert.equal(one.cluster.objects.count(jobs.type.storage), 0);
+  await one.pass(1);
+  assert.equal(one.read(cronJobs, 'default', 'often').status?.lastScheduleTime, '2026-01-01T00:01:37Z');
+  await one.pass(90);
+  assert.equal(one.read(cronJobs, 'default', 'often').status?.lastScheduleTime, '2026-01-01T00:03:07Z');
+  assert.equal(one.cluster.objects.count(jobs.type.storage), 2);
+});
+
 test('times of schedules, also in a zone with summer time', () => {
   const at = (text: string): number => Date.parse(text);
   const next = (schedule: string, after: string, zone?: string): string | undefined => {
@@ -112,6 +128,20 @@ test('times of schedules, also in a zone with summer time', () => {
   assert.equal(next('@monthly', '2026-01-15T00:00:00Z'), '2026-02-01T00:00:00.000Z');
   assert.equal(next('0 12 * * *', '2026-07-01T00:00:00Z', 'Europe/Berlin'), '2026-07-01T10:00:00.000Z');
   assert.equal(next('0 12 * * *', '2026-01-01T00:00:00Z', 'Europe/Berlin'), '2026-01-01T11:00:00.000Z');
+  assert.equal(next('0 0 */30 * 5', '2026-01-02T00:00:00Z'), '2026-01-09T00:00:00.000Z', 'a step restricts the day');
+  assert.equal(next('0 0 * * 5', '2026-01-02T00:00:00Z'), '2026-01-09T00:00:00.000Z');
+  assert.equal(next('@every 1h30m', '2026-01-01T00:00:10Z'), '2026-01-01T01:30:10.000Z');
+  assert.equal(next('@every 10ms', '2026-01-01T00:00:10.5Z'), '2026-01-01T00:00:11.000Z');
+  for (const [macro, due] of [
+    ['@yearly', '2027-01-01'],
+    ['@annually', '2027-01-01'],
+    ['@weekly', '2026-01-18'],
+    ['@daily', '2026-01-16'],
+    ['@midnight', '2026-01-16'],
+  ] as const) {
+    assert.equal(next(macro, '2026-01-15T00:00:00Z'), `${due}T00:00:00.000Z`);
+  }
+  assert.equal(next('@hourly', '2026-01-15T00:20:00Z'), '2026-01-15T01:00:00.000Z');
   assert.equal(next('0 0 30 2 *', '2026-01-01T00:00:00Z'), undefined);
 });
 
