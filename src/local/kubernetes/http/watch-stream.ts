@@ -33,6 +33,17 @@ function sharedLine(type: ResourceType, shaping: Shaping, change: Change): Buffe
   return bytes;
 }
 
+/** The chunk that was put together last: most watchers of a type get the same lines, so that it is made once for all of them. */
+let lastChunk: { readonly parts: readonly Buffer[]; readonly bytes: Buffer } | undefined;
+
+function joined(parts: readonly Buffer[], length: number): Buffer {
+  const known = lastChunk;
+  if (known?.parts.length === parts.length && parts.every((part, at) => part === known.parts[at])) return known.bytes;
+  const bytes = Buffer.concat(parts, length);
+  lastChunk = { parts, bytes };
+  return bytes;
+}
+
 /** Streams that have something to send; all of them are served once the changes of this turn are in. */
 let waiting: Set<() => void> | undefined;
 
@@ -44,6 +55,7 @@ function soon(flush: () => void): void {
       waiting = undefined;
       last = undefined;
       for (const each of due ?? []) each();
+      lastChunk = undefined;
     });
   }
   waiting.add(flush);
@@ -119,7 +131,7 @@ export function watchStream(
       }
       if (taken > 0) queue = queue.slice(taken);
     }
-    return length === 0 ? undefined : Buffer.concat(parts, length);
+    return length === 0 ? undefined : joined(parts, length);
   }
 
   function flush(): void {
