@@ -42,7 +42,11 @@ const windowBytes = 1024 * 1024;
 export async function listenTls(options: ListenOptions): Promise<Listening> {
   const { handler, clusterOf, logger } = options;
   const transports = new Set<Socket>();
+  /** By the client's address and port: connections whose handshake is not over. */
+  const handshaking = new Map<string, Socket>();
   const sessions = new Set<ServerHttp2Session>();
+  /** Connections of HTTP/1 and how many requests each has in flight. Node's own count begins with its own listening only. */
+  const http1Requests = new Map<Socket, number>();
   let stopping = false;
 
   const contextFor = (name: string, callback: (error: Error | null, context?: SecureContext) => void): void => {
@@ -74,12 +78,19 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
   server.on('connection', (socket: Socket) => {
     socket.setNoDelay(true);
     transports.add(socket);
-    socket.once('close', () => transports.delete(socket));
+    const peer = peerOf(socket);
+    handshaking.set(peer, socket);
+    socket.once('close', () => {
+      transports.delete(socket);
+      if (handshaking.get(peer) === socket) handshaking.delete(peer);
+    });
+    if (stopping) socket.destroy();
   });
   server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
     logger.debug({ err: error, remoteAddress: socket.remoteAddress }, 'a TLS handshake failed');
   });
   server.on('secureConnection', (socket: TLSSocket) => {
+    handshaking.delete(peerOf(socket));
     socket.on('error', () => socket.destroy());
     const name = typeof socket.servername === 'string' ? socket.servername : '';
     const cluster = clusterOf(name);
@@ -92,6 +103,8 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
     if (socket.alpnProtocol === 'h2') serveHttp2(socket, cluster);
     else {
       clusterOfSocket.set(socket, cluster);
+      http1Requests.set(socket, 0);
+      socket.once('close', () => http1Requests.delete(socket));
       http1.emit('connection', socket);
     }
   });
@@ -104,6 +117,13 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
       return;
     }
     if (stopping) response.shouldKeepAlive = false;
+    const { socket } = request;
+    http1Requests.set(socket, (http1Requests.get(socket) ?? 0) + 1);
+    response.once('close', () => {
+      const left = (http1Requests.get(socket) ?? 1) - 1;
+      if (!socket.destroyed) http1Requests.set(socket, left);
+      if (stopping && left === 0) socket.destroySoon();
+    });
     handler(http1Exchange(request, response), cluster);
   });
   http1.on('upgrade', (request, socket, head) => {
@@ -112,6 +132,8 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
       socket.destroy();
       return;
     }
+    // It ends when what it carries from here on ends.
+    http1Requests.set(request.socket, 1);
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(request.socket);
@@ -153,22 +175,19 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
         server.close(() => resolve());
       });
       for (const session of sessions) session.close();
-      http1.closeIdleConnections();
+      for (const socket of handshaking.values()) socket.destroy();
+      for (const [socket, requests] of http1Requests) if (requests === 0) socket.destroySoon();
       const cut = (): void => {
         for (const session of sessions) session.destroy();
         for (const socket of transports) socket.destroy();
       };
       if (graceOver.aborted) cut();
       graceOver.addEventListener('abort', cut, { once: true });
-      // Connections of HTTP/1 that wait for a next request do not know of the end.
-      const late = setTimeout(() => http1.closeAllConnections(), lateMs);
       await closed;
-      clearTimeout(late);
       graceOver.removeEventListener('abort', cut);
       http1.close();
     },
   };
 }
 
-/** A connection without a request when stopping begins may send its last one for this long. */
-const lateMs = 1000;
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
