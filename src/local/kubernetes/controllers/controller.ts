@@ -25,8 +25,10 @@ export type Trigger = (change: Change, reader: Reader) => Iterable<Key>;
  * after a pause that grows with each failure.
  */
 export interface Controller {
-  /** Its service account in kube-system, and the source of its events: `replicaset-controller`. */
+  /** Its service account in kube-system: `replicaset-controller`. */
   readonly name: string;
+  /** The source of its events; its name unless given. */
+  readonly source?: string;
   /** The field manager of its writes; kube-controller-manager unless given. */
   readonly manager?: string;
   /** The user it writes as; its service account in kube-system unless given. */

@@ -137,7 +137,7 @@ export function handsOf(cluster: HostedCluster, controller: Controller, recorder
       }
     },
     event: (about, type, reason, message) =>
-      recorder.record({ context, component: controller.name, about, type, reason, message }),
+      recorder.record({ context, component: controller.source ?? controller.name, about, type, reason, message }),
   };
 }
 

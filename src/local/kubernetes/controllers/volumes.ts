@@ -147,6 +147,7 @@ const without = (finalizers: readonly string[] | undefined, name: string): strin
 
 export const claimBinder: Controller = {
   name: 'persistent-volume-binder',
+  source: 'persistentvolume-controller',
   triggers: {
     [claims.type.storage]: itself,
     [volumes.type.storage]: ({ entry }, reader) => {

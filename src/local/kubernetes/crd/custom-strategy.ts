@@ -89,7 +89,13 @@ function decodeCustom(custom: CustomKind, body: JsonObject): { object: KubeObjec
 }
 
 /** Errors after which rules cannot be evaluated safely. */
-const blocking = new Set(['FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid']);
+const blocking = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
 
 const notChecked: FieldError = {
   type: 'FieldValueInvalid',

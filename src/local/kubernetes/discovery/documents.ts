@@ -3,6 +3,7 @@ import type { TypeTable } from '../types/resource-type.ts';
 import { type AggregatedVersion, groupDiscoveryList } from './aggregated.ts';
 import { groupsOf } from './groups.ts';
 import { openapiV2Document } from './openapi-v2.ts';
+import { openapiV2Bytes } from './openapi-v2-protobuf.ts';
 import { hashOf, openapiV3Document } from './openapi-v3.ts';
 import { apiGroup, apiGroupList, apiResourceList } from './plain.ts';
 
@@ -32,13 +33,13 @@ function setOf(etag: string): Map<string, Document | undefined> {
   return made;
 }
 
-function document(table: TypeTable, name: string, make: () => object | undefined): Document | undefined {
+function document(table: TypeTable, name: string, make: () => object | Buffer | undefined): Document | undefined {
   const set = setOf(table.etag);
   const known = set.get(name);
   if (known) return known;
   const content = make();
   if (!content) return undefined;
-  const bytes = Buffer.from(JSON.stringify(content));
+  const bytes = Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content));
   const made = { bytes, hash: hashOf(bytes) };
   set.set(name, made);
   return made;
@@ -77,6 +78,10 @@ export const openapiV3Index = (table: TypeTable): Document | undefined =>
     }
     return { paths: Object.fromEntries(paths.sort(([one], [other]) => (one < other ? -1 : 1))) };
   });
+
+/** `/openapi/v2` in protobuf. */
+export const openapiV2Protobuf = (table: TypeTable): Document | undefined =>
+  document(table, 'openapi v2 protobuf', () => openapiV2Bytes(openapiV2Document(table)));
 
 /** `/openapi/v2`. */
 export const openapiV2 = (table: TypeTable): Document | undefined =>

@@ -62,7 +62,16 @@ function operation(type: ResourceType, { kind, ...operation }: Operation): objec
   };
 }
 
-export function openapiV2Document(table: TypeTable): object {
+export interface OpenapiV2 {
+  readonly swagger: '2.0';
+  readonly info: typeof documentInfo;
+  readonly paths: object;
+  readonly definitions: object;
+  readonly securityDefinitions: object;
+  readonly security: readonly object[];
+}
+
+export function openapiV2Document(table: TypeTable): OpenapiV2 {
   const types = [...table.all()];
   const paths = types.flatMap((type) =>
     pathsOf(type).map(

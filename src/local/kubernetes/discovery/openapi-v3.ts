@@ -43,12 +43,11 @@ const parameter = ({ name, in: where, type }: Parameter): object => ({
   schema: { type, uniqueItems: true },
 });
 
-const patchTypes = [
-  'application/apply-patch+yaml',
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
-];
+const patchTypes = ['application/apply-patch+yaml', 'application/json-patch+json', 'application/merge-patch+json'];
+
+/** What a type may be patched with. kubectl takes from here whether it can send a strategic merge patch. */
+const patchTypesOf = ({ custom }: ResourceType): readonly string[] =>
+  custom ? patchTypes : [...patchTypes, 'application/strategic-merge-patch+json'];
 
 const meta = (kind: string): object => refTo(`io.k8s.apimachinery.pkg.apis.meta.v1.${kind}`);
 
@@ -61,7 +60,7 @@ function operation(type: ResourceType, { kind, ...operation }: Operation): objec
   const bodies = {
     object: { content: { '*/*': { schema: object } }, required: true },
     patch: {
-      content: Object.fromEntries(patchTypes.map((media) => [media, { schema: { type: 'object' } }])),
+      content: Object.fromEntries(patchTypesOf(type).map((media) => [media, { schema: { type: 'object' } }])),
       required: true,
     },
     deleteOptions: { content: { '*/*': { schema: meta('DeleteOptions') } } },

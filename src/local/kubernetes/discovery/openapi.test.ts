@@ -100,9 +100,15 @@ test('OpenAPI v2 holds everything in one document, cut to what v2 can say', () =
   assert.deepEqual(spec, { type: 'integer' });
 });
 
-test('old clients that take OpenAPI v2 in protobuf alone are refused', () => {
+test('OpenAPI v2 is had in protobuf by clients that ask for it, and refused in other forms', () => {
   const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
-  assert.throws(() => ask('/openapi/v2', { accept }), /only the following media types are accepted: application\/json/);
+  const answer = ask('/openapi/v2', { accept });
+  assert.equal(answer?.contentType, 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf');
+  const bytes = answer?.body;
+  assert.ok(Buffer.isBuffer(bytes));
+  assert.deepEqual([...bytes.subarray(0, 5)], [0x0a, 3, ...Buffer.from('2.0')], 'the first field is the version');
+  assert.ok(bytes.includes('com.example.stable.v1.Widget'));
+  assert.throws(() => ask('/openapi/v2', { accept: 'text/plain' }), /only the following media types are accepted/);
 });
 
 test('a document is not sent again to a client that has it', () => {

@@ -7,6 +7,7 @@ import {
   groupDocument,
   groupListDocument,
   openapiV2,
+  openapiV2Protobuf,
   openapiV3,
   openapiV3Index,
   resourceListDocument,
@@ -91,9 +92,17 @@ function discovery(request: DiscoveryRequest, core: boolean, otherwise: () => Di
   return { ...answer, headers: { ...answer.headers, 'cache-control': 'public' } };
 }
 
-/** Old clients ask for v2 in protobuf alone; only JSON is had here. */
+/** The same under two names: the later one is what the media type was registered for. */
+const protobufTypes = [
+  'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+  'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+];
+
+/** JSON, or protobuf for clients that know it and do not prefer JSON. */
 function openapi2(request: DiscoveryRequest): DiscoveryAnswer {
-  if (!acceptedTypes(request.header('accept')).some(isJson)) throw notAcceptable([json]);
+  const wanted = acceptedTypes(request.header('accept')).find((one) => isJson(one) || protobufTypes.includes(one.type));
+  if (!wanted) throw notAcceptable([json, ...protobufTypes]);
+  if (!isJson(wanted)) return cached(request, openapiV2Protobuf(request.table), protobufTypes[0]);
   return cached(request, openapiV2(request.table));
 }
 

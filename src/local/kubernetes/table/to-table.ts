@@ -1,7 +1,8 @@
 // Tables, as kubectl asks for them to print.
 import type { KubeObject } from '../object.ts';
 import { metadataAlone } from '../types/metadata-alone.ts';
-import type { ResourceType } from '../types/resource-type.ts';
+import type { Column, ResourceType } from '../types/resource-type.ts';
+import { ageColumn, nameColumn, specOf, statusOf, whole } from './columns.ts';
 import { podRowConditions } from './pod-columns.ts';
 
 export interface TableOptions {
@@ -27,9 +28,17 @@ function carried(object: KubeObject, { includeObject, version }: TableOptions): 
   }
 }
 
+/** A scale stands at an address of the object that it is of. */
+const scaleColumns: readonly Column[] = [
+  nameColumn,
+  whole('Desired', (object) => specOf<{ replicas: number }>(object).replicas ?? 0),
+  whole('Available', (object) => statusOf<{ replicas: number }>(object).replicas ?? 0),
+  ageColumn,
+];
+
 /** The meta.k8s.io Table of some objects of one type. */
 export function toTable(type: ResourceType, objects: readonly KubeObject[], options: TableOptions): object {
-  const { columns } = type;
+  const columns = objects.some(({ kind }) => kind === 'Scale' && kind !== type.kind) ? scaleColumns : type.columns;
   const isPod = type.group === '' && type.plural === 'pods';
   return {
     kind: 'Table',

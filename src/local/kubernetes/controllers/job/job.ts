@@ -282,7 +282,7 @@ async function reconcile(hands: Hands, namespace: string, name: string): Promise
   if (conditions) {
     status = { ...status, conditions };
     const paused = job.spec.suspend === true;
-    if (paused) delete status.startTime;
+    if (!paused) status.startTime = hands.timestamp();
     await hands.event(job, 'Normal', paused ? 'Suspended' : 'Resumed', paused ? 'Job suspended' : 'Job resumed');
   }
   const later = await manage(

@@ -1,4 +1,5 @@
 // Services. Cluster IPs and node ports are given out by admission; what is fixed about them is here.
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../../object.ts';
 import {
   duplicate,
@@ -256,8 +257,12 @@ function keepAllocated(spec: ServiceSpec, old: ServiceSpec): void {
 }
 
 /** The list of addresses has the one that older clients give alone. The server adds it, so that nobody owns the list. */
-function listAddress(spec: ServiceSpec): void {
-  if (spec.clusterIP && !spec.clusterIPs) spec.clusterIPs = [spec.clusterIP];
+function listAddress(spec: ServiceSpec, old?: ServiceSpec): void {
+  if (!spec.clusterIP) return;
+  if (!spec.clusterIPs) spec.clusterIPs = [spec.clusterIP];
+  else if (old?.clusterIP && old.clusterIP !== spec.clusterIP && isDeepStrictEqual(spec.clusterIPs, old.clusterIPs)) {
+    spec.clusterIPs = [spec.clusterIP, ...spec.clusterIPs.slice(1)];
+  }
 }
 
 /** Which families a service's addresses are of: this is a cluster of IPv4. */
@@ -305,7 +310,7 @@ export const services = declare('', {
     prepareUpdate(object, old) {
       ownStatus.prepareUpdate(object, old);
       keepAllocated(specOf(object), specOf(old));
-      listAddress(specOf(object));
+      listAddress(specOf(object), specOf(old));
     },
     validate,
     validateUpdate: (object, old) => [...validateAddressChange(specOf(object), specOf(old)), ...validate(object)],
