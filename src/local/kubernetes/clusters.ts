@@ -14,7 +14,7 @@ import { systemPriorityClassEntries } from './admission/system-priority-classes.
 import type { WebhookCaller } from './admission/webhook-call.ts';
 import { createAuthorities, type ServerCertificate } from './authorities.ts';
 import type { Cluster } from './cluster.ts';
-import { writeFirstObjects } from './first-objects.ts';
+import { firstObjectsWriter } from './first-objects.ts';
 import type { ObjectHost } from './objects/objects.ts';
 import type { AdmissionPlugin } from './registry/admission.ts';
 import { openRegistry } from './registry/open-registry.ts';
@@ -93,6 +93,7 @@ export function createClusters(options: ClustersOptions): Clusters {
   const now = options.now ?? Date.now;
   const clusters = new Map<string, HostedCluster>();
   const authorities = createAuthorities();
+  const writeFirstObjects = firstObjectsWriter(options.address);
   const createdAt = timestamp(now());
   const defaults = sharedDefaults([...defaultRbacEntries(createdAt), ...systemPriorityClassEntries(createdAt)]);
   const ending = `.${suffix}`;
@@ -179,7 +180,7 @@ export function createClusters(options: ClustersOptions): Clusters {
   }
 
   async function begin(cluster: HostedCluster): Promise<void> {
-    await writeFirstObjects(cluster, options.address());
+    await writeFirstObjects(cluster);
     for (const hook of hooks.firstUse ?? []) await hook(cluster);
   }
 
