@@ -19,7 +19,7 @@ import { deleteRequest, integer, listQuery, type WriteOptions, watchQuery, write
 import type { RequestInfo } from './request-info.ts';
 import { type Sending, sendBytes, sendJsonBytes, sendObject, streamHeaders } from './respond.ts';
 import type { ActionHandler, Answer, Extensions } from './routes.ts';
-import { includeObject, type Shaping, shapedList, shapedObject } from './shapes.ts';
+import { includeObject, type Shaping, shapedList, shapedObject, shapedRelated } from './shapes.ts';
 import { sendStream, upgradeTo } from './streams.ts';
 import { watchStream } from './watch-stream.ts';
 
@@ -128,7 +128,8 @@ function sendEntry(
   status: number,
 ): void {
   if (subresource?.kind === 'scale') {
-    sendObject(sending, status, scaleOf(subresource, readObject(type, entry)), plain(shaping.form));
+    const scale = scaleOf(subresource, readObject(type, entry));
+    sendObject(sending, status, shapedRelated(shaping, type, scale), shaping.form);
   } else sendJsonBytes(sending, status, shapedObject(shaping, type, entry), shaping.form);
 }
 

@@ -46,6 +46,12 @@ function makeTable(
   return table(type, objects, { includeObject, version: form.version, metadata, columns, now });
 }
 
+/** What stands at an address of an entry of this type, such as its scale, in the form that is wanted. */
+export function shapedRelated(shaping: Shaping, type: ResourceType, object: KubeObject): object {
+  const { shape, version } = shaping.form;
+  return shape === 'object' ? object : shapedJson(shaping, type, object, shape, version);
+}
+
 /** JSON of one entry. */
 export function shapedObject(shaping: Shaping, type: ResourceType, entry: Entry): Buffer {
   const { shape, version } = shaping.form;
