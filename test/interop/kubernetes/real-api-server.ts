@@ -46,6 +46,7 @@ export interface RealServerOptions {
 }
 
 const token = 'administrator';
+const end = '-----END CERTIFICATE-----';
 
 /** Whether a directory of programs holds kube-controller-manager. */
 export function hasControllers(programs: string): boolean {
@@ -136,6 +137,9 @@ async function startControllers(
 ): Promise<void> {
   const kubeconfig = join(folder, 'controllers.json');
   await writeFile(kubeconfig, kubeconfigText({ url, token }), { mode: 0o600 });
+  // The signer takes one certificate; the first in the server's file is the one of its key.
+  const served = await readFile(join(folder, 'certs', 'apiserver.crt'), 'utf8');
+  await writeFile(join(folder, 'signer.crt'), `${served.split(end)[0]}${end}\n`);
   run(
     'kube-controller-manager',
     `--kubeconfig=${kubeconfig}`,
@@ -143,7 +147,7 @@ async function startControllers(
     '--secure-port=0',
     '--service-account-private-key-file=sa.key',
     `--root-ca-file=${join(folder, 'certs', 'apiserver.crt')}`,
-    `--cluster-signing-cert-file=${join(folder, 'certs', 'apiserver.crt')}`,
+    '--cluster-signing-cert-file=signer.crt',
     `--cluster-signing-key-file=${join(folder, 'certs', 'apiserver.key')}`,
   );
   const account = '/api/v1/namespaces/default/serviceaccounts/default';
@@ -199,7 +203,7 @@ async function ask(
   return { status: answer.statusCode, body: text.startsWith('{') ? JSON.parse(text) : text };
 }
 
-const patienceMilliseconds = 90_000;
+const patienceMilliseconds = 60_000;
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + patienceMilliseconds;
