@@ -65,13 +65,6 @@ export async function clientOf({ url, serverName, ca, token, certificate }: Acce
   };
 }
 
-/** Connects, asks for the namespaces as `kubectl get ns` does, and disconnects. */
-export async function getNamespaces(access: Access): Promise<void> {
-  const client = await clientOf(access);
-  await client.call('GET', namespaces);
-  client.close();
-}
-
 /** About 2 KiB of JSON. */
 export function objectOf(name: string, value = 'v'): object {
   return {

@@ -1,10 +1,13 @@
 // The embedded server in a process of its own, which answers questions about itself. This file is what both sides of that run.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '../../src/kit/log.ts';
 import { issueStaticToken } from '../../src/local/kubernetes/access/static-tokens.ts';
+import type { HostedCluster } from '../../src/local/kubernetes/clusters.ts';
 import { kubeconfigOf } from '../../src/local/kubernetes/kubeconfig.ts';
 import { type RunningKubernetes, start } from '../../src/local/kubernetes/main.ts';
 import type { Access } from './client.ts';
@@ -22,6 +25,8 @@ type Question =
   | { readonly ask: 'token'; readonly cluster: string }
   /** Adds a cluster where it is not there, and gives what its kubeconfig holds. */
   | { readonly ask: 'kubeconfig'; readonly cluster: string }
+  /** Gives access to a bare HTTP/2 server in the same process, with certificates alike, that answers the same bytes to everything. */
+  | { readonly ask: 'bare' }
   /** After a collection of garbage. */
   | { readonly ask: 'memory' }
   /** Waits until controllers have nothing left to do. */
@@ -40,6 +45,7 @@ export interface Server {
 export interface Subject extends Server {
   token(cluster: string): Promise<Access>;
   kubeconfig(cluster: string): Promise<Access>;
+  bare(): Promise<Access>;
   memory(): Promise<Memory>;
   settle(): Promise<void>;
 }
@@ -58,6 +64,7 @@ export async function startSubject(options: SubjectOptions): Promise<Subject> {
     access,
     token: (cluster) => ask({ ask: 'token', cluster }),
     kubeconfig: (cluster) => ask({ ask: 'kubeconfig', cluster }),
+    bare: () => ask({ ask: 'bare' }),
     memory: () => ask({ ask: 'memory' }),
     settle: () => ask({ ask: 'settle' }),
     stop: () => ended(child),
@@ -94,6 +101,7 @@ async function answer(
     await controllers?.settled();
     return true;
   }
+  if (question.ask === 'bare') return startBare(clusters.create('one'));
   const cluster = clusters.create(question.cluster);
   const place = { url: cluster.address, serverName: cluster.hostName };
   if (question.ask === 'kubeconfig') {
@@ -102,6 +110,31 @@ async function answer(
   }
   const token = await issueStaticToken(cluster.objects, { user: 'bench', groups: ['system:masters'] });
   return { ...place, ca: await cluster.ca(), token: token.reveal() };
+}
+
+/** About what a new cluster answers to `get ns`. */
+const bareAnswer = Buffer.from('n'.repeat(1800));
+
+async function startBare(cluster: HostedCluster): Promise<Access> {
+  const server = createSecureServer({
+    ...(await cluster.serverCertificate()),
+    requestCert: true,
+    rejectUnauthorized: false,
+  });
+  server.on('session', (session) => session.on('error', () => session.destroy()));
+  server.on('stream', (stream) => {
+    stream.respond({ ':status': 200 });
+    stream.end(bareAnswer);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { ca, certificate, key } = await kubeconfigOf(cluster);
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    serverName: cluster.hostName,
+    ca,
+    certificate: { cert: certificate, key: key.reveal() },
+  };
 }
 
 /** What is left once the collector has had its way. */
