@@ -128,20 +128,44 @@ function givePorts(service: Service, taken: Taken, old: Service | undefined): vo
   }
 }
 
-/** A type without node ports gives them back; a type without an address gives that back. */
+const isExternal = ({ spec }: Service): boolean =>
+  spec.type === 'NodePort' ||
+  spec.type === 'LoadBalancer' ||
+  (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
+const hasAddress = ({ spec }: Service): boolean => spec.type !== 'ExternalName';
+const checksHealth = ({ spec }: Service): boolean =>
+  spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+
+/** What a type has no use for, and the client left as it was, goes with the type. */
 function takeBack(service: Service, old: Service): void {
   const { spec } = service;
-  if (spec.type === 'ExternalName' && old.spec.type !== 'ExternalName' && spec.clusterIP === old.spec.clusterIP) {
-    delete spec.clusterIP;
-    delete spec.clusterIPs;
-  }
-  if (spec.type === 'ClusterIP' && old.spec.type !== 'ClusterIP') {
+  const drop = (
+    needed: (one: Service) => boolean,
+    ...names: readonly ('clusterIP' | 'clusterIPs' | keyof typeof dependent)[]
+  ): void => {
+    if (!needed(old) || needed(service)) return;
+    if (!names.every((name) => JSON.stringify(spec[name]) === JSON.stringify(old.spec[name]))) return;
+    for (const name of names) delete spec[name];
+  };
+  drop(hasAddress, 'clusterIP', 'clusterIPs');
+  if (hasNodePorts(old) && !hasNodePorts(service)) {
     for (const port of spec.ports ?? []) {
-      const before = old.spec.ports?.find((each) => each.nodePort === port.nodePort);
-      if (before) delete port.nodePort;
+      if (old.spec.ports?.some((each) => each.nodePort === port.nodePort)) delete port.nodePort;
     }
   }
+  for (const [name, needed] of Object.entries(dependent)) drop(needed, name as keyof typeof dependent);
 }
+
+const isBalanced = ({ spec }: Service): boolean => spec.type === 'LoadBalancer';
+/** Fields by who needs them. */
+const dependent = {
+  ipFamilies: hasAddress,
+  ipFamilyPolicy: hasAddress,
+  healthCheckNodePort: checksHealth,
+  allocateLoadBalancerNodePorts: isBalanced,
+  loadBalancerClass: isBalanced,
+  externalTrafficPolicy: isExternal,
+} as const;
 
 /** The hooks given, and services that get their addresses. */
 export const withServiceAddresses = (hooks: ClusterHooks = {}): ClusterHooks => ({

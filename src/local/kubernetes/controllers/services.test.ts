@@ -101,3 +101,25 @@ test('pods that are not ready are told apart', async (t) => {
   assert.equal(subset?.addresses, undefined);
   assert.equal(subset?.notReadyAddresses?.length, 1);
 });
+
+test('services of type LoadBalancer are pending, unless something answers for them', async (t) => {
+  const balanced = { ...service('web'), spec: { ...service('web').spec, type: 'LoadBalancer' } };
+  const alone = await controlled(t);
+  await alone.create(services, 'default', balanced);
+  assert.deepEqual(alone.read(services, 'default', 'web').status?.loadBalancer, {});
+  const kept = new Map([['web', '192.0.2.7']]);
+  const one = await controlled(t, {
+    config: { controllers: { loadBalancerAddress: (_, { metadata }) => kept.get(metadata.name ?? '') } },
+  });
+  await one.create(services, 'default', balanced);
+  await one.create(services, 'default', { ...balanced, metadata: { name: 'other' } });
+  await one.create(services, 'default', service('inside'));
+  const ingress = (name: string) => one.read(services, 'default', name).status?.loadBalancer?.ingress;
+  assert.deepEqual(ingress('web'), [{ ip: '192.0.2.7', ipMode: 'VIP' }]);
+  assert.equal(ingress('other'), undefined);
+  assert.equal(ingress('inside'), undefined);
+  await one.change(services, 'default', 'web', ({ spec }) => {
+    spec.type = 'ClusterIP';
+  });
+  assert.equal(ingress('web'), undefined);
+});

@@ -262,13 +262,16 @@ export interface Service extends KubeObject {
     clusterIP?: string;
     clusterIPs?: string[];
     ipFamilies?: string[];
+    ipFamilyPolicy?: string;
+    externalIPs?: string[];
     publishNotReadyAddresses?: boolean;
     externalTrafficPolicy?: string;
     healthCheckNodePort?: number;
     allocateLoadBalancerNodePorts?: boolean;
     loadBalancerIP?: string;
+    loadBalancerClass?: string;
   };
-  status?: { loadBalancer?: { ingress?: { ip?: string; ipMode?: string }[] } };
+  status?: { loadBalancer?: { ingress?: { ip?: string; hostname?: string; ipMode?: string }[] } };
 }
 
 export interface EndpointAddress {

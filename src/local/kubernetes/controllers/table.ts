@@ -10,6 +10,7 @@ import { eventExpiry } from './event-expiry.ts';
 import { garbageCollector } from './garbage-collector.ts';
 import { cronJobController } from './job/cron-job.ts';
 import { jobController } from './job/job.ts';
+import { type LoadBalancerAddress, loadBalancersController } from './load-balancers.ts';
 import { rootCaPublisher, serviceAccountsController } from './namespace-contents.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeLifecycle, taintEviction } from './node-lifecycle.ts';
@@ -24,6 +25,8 @@ export interface ControllersConfig {
   readonly scheduler?: boolean;
   /** False where nodes are real. */
   readonly kubelet?: KubeletOptions | false;
+  /** Where services of type LoadBalancer are reached from outside; left out, they stay pending. */
+  readonly loadBalancerAddress?: LoadBalancerAddress;
 }
 
 const always: readonly Controller[] = [
@@ -49,7 +52,13 @@ const always: readonly Controller[] = [
   eventExpiry,
 ];
 
-export function controllersOf({ scheduler: schedules = true, kubelet = {} }: ControllersConfig): readonly Controller[] {
+export function controllersOf(config: ControllersConfig): readonly Controller[] {
+  const { scheduler: schedules = true, kubelet = {}, loadBalancerAddress } = config;
   const simulated = kubelet === false ? undefined : createKubelet(kubelet);
-  return [...always, ...(schedules ? [scheduler] : []), ...(simulated ? [simulated.nodes, simulated.pods] : [])];
+  return [
+    ...always,
+    ...(loadBalancerAddress ? [loadBalancersController(loadBalancerAddress)] : []),
+    ...(schedules ? [scheduler] : []),
+    ...(simulated ? [simulated.nodes, simulated.pods] : []),
+  ];
 }

@@ -59,8 +59,7 @@ export function misfits(pod: Pod, place: Place): Misfit[] {
   if (node.spec.unschedulable && !(pod.spec.tolerations ?? []).some((each) => tolerates(each, unschedulableTaint))) {
     return hard('node(s) were unschedulable');
   }
-  const taint = untolerated(pod, node);
-  if (taint) return hard(`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`);
+  if (untolerated(pod, node)) return hard('node(s) had untolerated taint(s)');
   if (!wantsNode(pod, node)) return hard("node(s) didn't match Pod's node affinity/selector");
   if (portsOf(pod).some((port) => place.ports.has(port))) {
     return [{ reason: "node(s) didn't have free ports for the requested pod ports", preemptable: true }];

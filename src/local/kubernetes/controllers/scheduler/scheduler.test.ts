@@ -81,7 +81,7 @@ test('selectors, taints, cordons and requests keep pods off nodes, in the words 
   const refused = await pod(one, 'large', asking({ cpu: '2' }));
   assert.equal(
     reasonOf(refused),
-    '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {dedicated: db}, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
+    '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.',
   );
   const tolerant = await pod(one, 'tolerant', {
     ...asking({ cpu: '2' }),
@@ -158,4 +158,25 @@ test('a gated pod waits for its gates', async (t) => {
     delete spec.schedulingGates;
   });
   assert.equal(one.read(pods, 'default', 'gated').spec.nodeName, 'a');
+});
+
+test('a pod that waits for others to end does not push further ones away', async (t) => {
+  const one = await controlled(t, { nodes: [{ name: 'a', capacity: { cpu: '2', memory: '4Gi', pods: '10' } }] });
+  const held = { metadata: { name: 'held', finalizers: ['example.com/held'] } };
+  await one.create(pods, 'default', { ...held, spec: { ...template({}).spec, ...asking({ cpu: '2' }) } });
+  const critical = { ...asking({ cpu: '2' }), priorityClassName: 'system-cluster-critical' };
+  const waiting = await pod(one, 'critical', critical);
+  assert.equal(waiting.status?.nominatedNodeName, 'a');
+  assert.ok(one.read(pods, 'default', 'held').metadata.deletionTimestamp);
+  const preempted = (): number =>
+    one.hands.list(events, 'default').filter(({ reason }) => reason === 'Preempted').length;
+  assert.equal(preempted(), 1);
+  await one.change(nodes, '', 'a', ({ metadata }) => {
+    metadata.labels = { ...metadata.labels, touched: 'yes' };
+  });
+  assert.equal(preempted(), 1);
+  await one.change(pods, 'default', 'held', ({ metadata }) => {
+    metadata.finalizers = [];
+  });
+  assert.equal(one.read(pods, 'default', 'critical').spec.nodeName, 'a');
 });

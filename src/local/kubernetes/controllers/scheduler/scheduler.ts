@@ -7,7 +7,9 @@ import { conditionOf } from '../pods.ts';
 import type { Condition, Pod } from '../shapes.ts';
 import { bindPod } from './bind.ts';
 import { affinityMisfit, betterPlace, type Misfit, misfits, occupy, type Place, type Placed, placeOf } from './fit.ts';
+import { type Candidate, type Judge, leastHarm, notHelpful, priorityOf, victimsOn } from './preemption.ts';
 import { requestsOf, requestsOfEntry } from './resources.ts';
+import { type SpreadCheck, spreadCheck, spreadConstraints } from './topology-spread.ts';
 
 const schedulerName = 'default-scheduler';
 
@@ -84,26 +86,28 @@ const counted = (reasons: readonly string[]): string => {
     .join(', ');
 };
 
-/** Why no node would do, in the scheduler's words. */
-function explain(found: readonly (readonly Misfit[])[]): string {
-  const total = found.length;
-  if (total === 0) return 'no nodes available to schedule pods';
-  const head = `0/${total} nodes are available`;
-  const reasons = counted(found.flatMap((each) => each.map(({ reason }) => reason)));
-  const preemption = counted(
-    found.map((each) =>
-      each.every(({ preemptable }) => preemptable)
-        ? 'No preemption victims found for incoming pod'
-        : 'Preemption is not helpful for scheduling',
-    ),
-  );
-  return `${head}: ${reasons}. no new claims to deallocate, preemption: ${head}: ${preemption}.`;
+const headOf = (total: number): string => `0/${total} nodes are available`;
+
+/** Why no node would do, in the scheduler's words; `instead` tells of the nodes why nobody can be pushed away there. */
+function explain(found: readonly (readonly Misfit[])[], instead: readonly (readonly Misfit[])[] | undefined): string {
+  const reasonsOf = (each: readonly (readonly Misfit[])[]): string =>
+    counted(each.flatMap((misfits) => misfits.map(({ reason }) => reason)));
+  const head = headOf(found.length);
+  const why = `${head}: ${reasonsOf(found)}.`;
+  return instead ? `${why} no new claims to deallocate, preemption: ${head}: ${reasonsOf(instead)}.` : why;
 }
 
-async function leaveUnscheduled(hands: Hands, pod: Pod, reason: string, message: string): Promise<void> {
+async function leaveUnscheduled(
+  hands: Hands,
+  pod: Pod,
+  reason: string,
+  message: string,
+  nominatedNodeName?: string,
+): Promise<void> {
   const before = conditionOf(pod.status?.conditions, 'PodScheduled');
   if (reason === 'Unschedulable') await hands.event(pod, 'Warning', 'FailedScheduling', message);
-  if (before?.status === 'False' && before.reason === reason && before.message === message) return;
+  const same = before?.status === 'False' && before.reason === reason && before.message === message;
+  if (same && (nominatedNodeName === undefined || pod.status?.nominatedNodeName === nominatedNodeName)) return;
   const condition: Condition = {
     type: 'PodScheduled',
     status: 'False',
@@ -115,7 +119,11 @@ async function leaveUnscheduled(hands: Hands, pod: Pod, reason: string, message:
   };
   const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
   const changed = copyOf(pod);
-  changed.status = { ...pod.status, conditions: [...others, condition] };
+  changed.status = {
+    ...pod.status,
+    conditions: [...others, condition],
+    ...(nominatedNodeName === undefined ? {} : { nominatedNodeName }),
+  };
   await tolerant(hands.update(pods, changed, 'status'));
 }
 
@@ -136,6 +144,75 @@ async function assign(hands: Hands, pod: Pod, nodeName: string): Promise<void> {
   await hands.event(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${nodeName}`);
 }
 
+/** Everything that may keep a pod off a place, in the order in which a scheduler asks. */
+function judgeOf(pod: Pod, { places, affinity }: Surveyed): Judge {
+  const nodes = places.map(({ node }) => node);
+  const isSpread = spreadConstraints(pod).length > 0;
+  let counted: { readonly placed: readonly Placed[]; readonly size: number; readonly check: SpreadCheck } | undefined;
+  return (place, placed) => {
+    const found = misfits(pod, place);
+    if (found.length > 0) return found;
+    if (isSpread) {
+      if (counted?.placed !== placed || counted.size !== placed.length) {
+        counted = { placed, size: placed.length, check: spreadCheck(pod, nodes, placed) };
+      }
+      const misfit = counted.check(place.node);
+      if (misfit) return [misfit];
+    }
+    const misfit = affinity ? affinityMisfit(pod, place.node, placed) : undefined;
+    return misfit ? [misfit] : [];
+  };
+}
+
+/** Whether others are already on their way out for this pod. */
+function isAwaited(pod: Pod, { placed }: Surveyed): boolean {
+  const nominated = pod.status?.nominatedNodeName;
+  return (
+    nominated !== undefined &&
+    placed.some(
+      (each) =>
+        each.node.metadata.name === nominated &&
+        each.pod.metadata.deletionTimestamp !== undefined &&
+        priorityOf(each.pod) < priorityOf(pod),
+    )
+  );
+}
+
+/** Makes room for a pod by removing others, or tells why nothing can be done. */
+async function preempt(
+  hands: Hands,
+  pod: Pod,
+  surveyed: Surveyed,
+  judge: Judge,
+  found: readonly (readonly Misfit[])[],
+): Promise<void> {
+  if (isAwaited(pod, surveyed)) return;
+  if (pod.spec.preemptionPolicy === 'Never') {
+    const why = `${explain(found, undefined)} no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.`;
+    await leaveUnscheduled(hands, pod, 'Unschedulable', why);
+    return;
+  }
+  const candidates: Candidate[] = [];
+  const instead = surveyed.places.map((place, index): readonly Misfit[] => {
+    if (!(found[index] ?? []).every(({ preemptable }) => preemptable)) return [notHelpful];
+    const outcome = victimsOn(pod, place, surveyed.placed, judge);
+    if (!('victims' in outcome)) return outcome;
+    candidates.push(outcome);
+    return [];
+  });
+  const chosen = leastHarm(candidates);
+  if (!chosen) {
+    await leaveUnscheduled(hands, pod, 'Unschedulable', explain(found, instead));
+    return;
+  }
+  const node = chosen.node.metadata.name ?? '';
+  for (const victim of chosen.victims) {
+    await hands.event(victim, 'Normal', 'Preempted', `Preempted by pod ${pod.metadata.uid ?? ''} on node ${node}`);
+    await hands.remove(pods, victim);
+  }
+  await leaveUnscheduled(hands, pod, 'Unschedulable', explain(found, undefined), node);
+}
+
 async function schedule(hands: Hands): Promise<void> {
   const waiting = waitingPods(hands);
   if (waiting.length === 0) return;
@@ -147,24 +224,21 @@ async function schedule(hands: Hands): Promise<void> {
       writes.push(leaveUnscheduled(hands, pod, 'SchedulingGated', message));
       continue;
     }
-    const problem = claimProblem(hands, pod);
-    if (problem) {
-      const head = `0/${surveyed.places.length} nodes are available`;
-      writes.push(leaveUnscheduled(hands, pod, 'Unschedulable', `${head}: ${problem}.`));
+    if (surveyed.places.length === 0) {
+      writes.push(leaveUnscheduled(hands, pod, 'Unschedulable', 'no nodes available to schedule pods'));
       continue;
     }
-    const fitting: Place[] = [];
-    const reasons = surveyed.places.map((place) => {
-      const found = misfits(pod, place);
-      const affinity =
-        found.length === 0 && surveyed.affinity ? affinityMisfit(pod, place.node, surveyed.placed) : undefined;
-      if (affinity) return [affinity];
-      if (found.length === 0) fitting.push(place);
-      return found;
-    });
-    const [first, ...rest] = fitting;
+    const problem = claimProblem(hands, pod);
+    if (problem) {
+      const message = `${headOf(surveyed.places.length)}: ${problem}. not found`;
+      writes.push(leaveUnscheduled(hands, pod, 'Unschedulable', message));
+      continue;
+    }
+    const judge = judgeOf(pod, surveyed);
+    const found = surveyed.places.map((place) => judge(place, surveyed.placed));
+    const [first, ...rest] = surveyed.places.filter((_, index) => found[index]?.length === 0);
     if (!first) {
-      writes.push(leaveUnscheduled(hands, pod, 'Unschedulable', explain(reasons)));
+      writes.push(preempt(hands, pod, surveyed, judge, found));
       continue;
     }
     const best = rest.reduce((chosen, place) => (betterPlace(pod, place, chosen) < 0 ? place : chosen), first);
