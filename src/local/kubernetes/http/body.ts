@@ -3,7 +3,8 @@ import { parseDocument } from 'yaml';
 import type { JsonObject, JsonValue } from '../object.ts';
 import { isObject } from '../patch/json-tree.ts';
 import { apiVersionOf } from '../registry/served.ts';
-import { depthOf, JsonTextError, type ParsedJson, parseJson, recursiveDepth } from '../schema/json-text.ts';
+import { depthOf, refuseDeep } from '../schema/depth.ts';
+import { JsonTextError, type ParsedJson, parseJson } from '../schema/json-text.ts';
 import { badRequest, invalid, StatusError, unsupportedMediaType } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import { objectTypes } from './negotiate.ts';
@@ -99,6 +100,7 @@ const yamlTexts: readonly {
   { of: /^Flow map/, says: "did not find expected ',' or '}'", by: 'parser' },
   { of: /^Flow sequence/, ending: /[,[]\s*$/, says: 'did not find expected node content', by: 'parser' },
   { of: /^Flow sequence/, says: "did not find expected ',' or ']'", by: 'parser' },
+  { of: /^Maximum call stack/, says: 'exceeded max depth of 10000', by: 'scanner' },
   { of: /Tabs are not allowed/, says: 'found character that cannot start any token', by: 'scanner' },
   { of: /^Plain value cannot start with/, says: 'found character that cannot start any token', by: 'scanner' },
   { of: /^Nested mappings are not allowed/, says: 'mapping values are not allowed in this context', by: 'scanner' },
@@ -157,11 +159,6 @@ export function readObjectBody(
   }
   checkKind(value, kind, custom, unrecognized, bytes);
   return { body: value, duplicates, depth };
-}
-
-/** Refuses objects that are deeper than the parts of this server that recurse can follow. */
-export function refuseDeep(depth: number): void {
-  if (depth > recursiveDepth) throw badRequest(`the object provided is deeper than ${recursiveDepth} levels`);
 }
 
 function checkKind(

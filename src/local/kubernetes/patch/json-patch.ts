@@ -1,6 +1,7 @@
 // JSON Patch (RFC 6902) as the server carries it out, which is more lenient than the RFC in places: `replace` of a member that
 // is not there adds it, `copy` of one copies null, indexes may be negative (from the end), a missing `value` is null.
 import type { JsonObject, JsonValue } from '../object.ts';
+import { depthOf, refuseDeep } from '../schema/depth.ts';
 import { badRequest, tooLarge } from '../status.ts';
 import { cloneJson, equalJson, getMember, isObject, setMember } from './json-tree.ts';
 import { goJsonKind, unprocessable } from './refused-patch.ts';
@@ -30,6 +31,7 @@ export function applyJsonPatch(target: JsonObject, body: unknown): JsonValue {
     if (path === undefined) throw unprocessable();
     switch (op) {
       case 'add':
+        refuseDeep(depthAt(path, value));
         add(find(document, path), cloneJson(value));
         break;
       case 'remove':
@@ -39,17 +41,22 @@ export function applyJsonPatch(target: JsonObject, body: unknown): JsonValue {
         if (path === '') {
           if (typeof value !== 'object' || value === null) throw unprocessable();
           document = cloneJson(value);
-        } else replace(find(document, path), cloneJson(value));
+        } else {
+          refuseDeep(depthAt(path, value));
+          replace(find(document, path), cloneJson(value));
+        }
         break;
       case 'move': {
         const place = find(document, from);
         const moved = get(place);
         remove(place);
+        refuseDeep(depthAt(path, moved));
         add(find(document, path), moved ?? null);
         break;
       }
       case 'copy': {
         const copied = get(find(document, from)) ?? null;
+        refuseDeep(depthAt(path, copied));
         copiedBytes += JSON.stringify(copied).length;
         if (copiedBytes > maxCopiedBytes) throw unprocessable();
         add(find(document, path), cloneJson(copied));
@@ -105,6 +112,9 @@ export function unknownParts(body: unknown): string[] {
     return names.filter((name) => !parts.has(name)).map((name) => `unknown field "[${index}].${name}"`);
   });
 }
+
+/** How deep a document is where a pointer leads to this value. */
+const depthAt = (pointer: string, value: unknown): number => pointer.split('/').length - 1 + depthOf(value);
 
 const unescaped = (part: string): string => part.replace(/~[01]/g, (code) => (code === '~1' ? '/' : '~'));
 

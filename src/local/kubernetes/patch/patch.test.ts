@@ -35,6 +35,19 @@ const throwsOnlyStatus = (work: () => unknown): void => {
 };
 
 describe('patches', () => {
+  test('a JSON patch cannot make an object deeper than can be walked', () => {
+    const doubling = Array.from({ length: 20 }, (_, times) => ({
+      op: 'copy',
+      from: '/a',
+      path: `/a${'/a'.repeat(2 ** times)}`,
+    }));
+    assert.throws(() => applyJsonPatch({ a: { a: {} } }, doubling), /deeper than 1000 levels/);
+    const nested = JSON.parse(`${'{"a":'.repeat(999)}1${'}'.repeat(999)}`) as JsonValue;
+    const put = (path: string) => applyJsonPatch({ a: {} }, [{ op: 'add', path, value: nested }]);
+    assert.ok(put('/b'));
+    assert.throws(() => put('/a/b'), /deeper than 1000 levels/);
+  });
+
   test('any document is merged or refused as the client’s fault, and the target stays as it was', () => {
     fc.assert(
       fc.property(object, json, (target, body) => {

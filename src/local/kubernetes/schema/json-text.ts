@@ -1,5 +1,6 @@
 // JSON as the server reads it: Go's words for what is wrong, and members that are named twice.
 import type { JsonValue } from '../object.ts';
+import { recursiveDepth } from './depth.ts';
 
 /** The text is no JSON; the message is what Go's decoder says. */
 export class JsonTextError extends Error {
@@ -11,9 +12,6 @@ export class JsonTextError extends Error {
 
 /** Deeper texts are refused, as Go's decoder does. */
 const maxDepth = 10_000;
-
-/** What is no deeper may be walked by recursion. */
-export const recursiveDepth = 1000;
 
 const textEnds = 'unexpected end of JSON input';
 
@@ -70,19 +68,6 @@ function countMembers(value: JsonValue): number {
     }
   }
   return count;
-}
-
-/** How many objects and lists stand within each other at most. */
-export function depthOf(value: unknown): number {
-  let deepest = 0;
-  const waiting: [value: unknown, depth: number][] = [[value, 1]];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [here, depth] = next;
-    if (typeof here !== 'object' || here === null) continue;
-    if (depth > deepest) deepest = depth;
-    for (const inner of Object.values(here)) if (typeof inner === 'object') waiting.push([inner, depth + 1]);
-  }
-  return deepest;
 }
 
 const surrogate = /\\u[dD][89a-fA-F]/;
