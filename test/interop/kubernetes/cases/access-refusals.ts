@@ -429,7 +429,8 @@ export const accessRefusalCases: readonly Case[] = [
   ),
   after(
     'the token of an account that is gone',
-    [...account, del('serviceaccounts/builder')],
+    // A grant, for which the runner waits: the server learns of accounts that go by watching them too.
+    [...account, del('serviceaccounts/builder'), post('roles', role('settled'))],
     get('pods', builder),
     get('/nothing', builder),
   ),
