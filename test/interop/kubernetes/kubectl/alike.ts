@@ -22,7 +22,11 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`-${letter}{8,10}-${letter}{5}\\b`, 'g'), '-<hash>-<random>'],
   [new RegExp(`([-=:] ?)${letter}{8,10}\\b`, 'g'), '$1<hash>'],
   [new RegExp(`-${letter}{5}\\b`, 'g'), '-<random>'],
-  [/v1\.\d+\.\d+\S*/g, '<release>'],
+  [/v\d+\.\d+\.\d+\S*/g, '<release>'],
+  // What some versions of kubectl say in their own words.
+  [/^ *creationTimestamp: null\n/gm, ''],
+  [/(\d\/(?:TCP|UDP)) \([a-z0-9-]+\)/g, '$1'],
+  [/ConfigMapOptional:( +)<nil>/g, 'Optional:$1false'],
   // Client and server of the same age do not mention it.
   [/^WARNING: version difference between client .*\n/gm, ''],
   [/^[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] /gm, '<log> '],

@@ -49,7 +49,7 @@ export interface Recording {
   readonly told: readonly Told[];
 }
 
-const folder = join(import.meta.dirname, 'recorded');
+const folder = join(import.meta.dirname, '..', 'recorded', 'kubectl');
 
 /** The recordings of a group by case. */
 export function recorded(group: string): ReadonlyMap<string, Recording> {

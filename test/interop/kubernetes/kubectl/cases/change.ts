@@ -103,7 +103,6 @@ export const changeCases: readonly KubectlCase[] = [
     'replace -f absent.json',
     'replace -f nothing.json',
     'replace --force -f n.json',
-    fed('replace --raw /api/v1/namespaces/$NS/configmaps/m -f -', '{"metadata":{"name":"m"},"data":{"a":"4"}}'),
     fed('replace --raw /api/v1/namespaces/$NS/configmaps/m -f -', '{'),
     'get cm m -o yaml',
   ),

@@ -34,7 +34,6 @@ export const workloadCases: readonly KubectlCase[] = [
     'scale cm/kube-root-ca.crt --replicas=1',
     'scale -f d.json --replicas=0 -o name',
     'scale deploy web --replicas=0 --resource-version=1',
-    'autoscale deploy web --max=3',
     'get deploy web -o jsonpath={.spec.replicas}',
   ),
   withFiles(
@@ -91,7 +90,6 @@ export const workloadCases: readonly KubectlCase[] = [
     'rollout status sts/db --timeout=1s',
     'rollout history ds/agent',
     'scale sts db --replicas=0',
-    'describe ds agent',
   ),
   withFiles(
     'jobs',
