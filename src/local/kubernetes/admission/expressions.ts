@@ -13,6 +13,9 @@ export interface ExpressionScope {
   readonly authorizer: boolean;
   /** Of a policy's variables, those that stand before it. */
   readonly variables?: Readonly<Record<string, CelType>>;
+  /** Of the objects and the parameters; anything unless given. */
+  readonly objectType?: CelType;
+  readonly paramsType?: CelType;
 }
 
 /** An expression as it stands in a policy. One that cannot be compiled keeps the reason. */
@@ -84,13 +87,14 @@ const namespaceType = objectOf('kubernetes.Namespace', {
 
 let functions: Functions | undefined;
 
-function variablesOf({ params, authorizer, variables }: ExpressionScope): Record<string, CelType> {
+function variablesOf(scope: ExpressionScope): Record<string, CelType> {
+  const { params, authorizer, variables, objectType = dyn, paramsType = dyn } = scope;
   return {
-    object: dyn,
-    oldObject: dyn,
+    object: objectType,
+    oldObject: objectType,
     request: requestType,
     namespaceObject: namespaceType,
-    ...(params ? { params: dyn } : {}),
+    ...(params ? { params: paramsType } : {}),
     ...(authorizer ? { authorizer: opaque('authorizer'), 'authorizer.requestResource': opaque('resourceCheck') } : {}),
     ...(variables ? { variables: objectOf('kubernetes.variables', variables) } : {}),
   };

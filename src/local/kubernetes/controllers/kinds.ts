@@ -1,4 +1,5 @@
 // The kinds that controllers deal in.
+import type { AdmissionPolicy } from '../admission/type-checking.ts';
 import type { KubeObject } from '../object.ts';
 import { builtinTypes } from '../types/builtin.ts';
 import type { ResourceType } from '../types/resource-type.ts';
@@ -63,5 +64,6 @@ export const leases = kind<Lease>('coordination.k8s.io', 'leases');
 export const endpointSlices = kind<EndpointSlice>('discovery.k8s.io', 'endpointslices');
 export const certificateRequests = kind<CertificateRequest>('certificates.k8s.io', 'certificatesigningrequests');
 export const disruptionBudgets = kind<DisruptionBudget>('policy', 'poddisruptionbudgets');
+export const admissionPolicies = kind<AdmissionPolicy>('admissionregistration.k8s.io', 'validatingadmissionpolicies');
 export const priorityClasses = kind<PriorityClass>('scheduling.k8s.io', 'priorityclasses');
 export const storageClasses = kind<StorageClass>('storage.k8s.io', 'storageclasses');

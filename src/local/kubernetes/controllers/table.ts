@@ -15,6 +15,7 @@ import { rootCaPublisher, serviceAccountsController } from './namespace-contents
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeLifecycle, taintEviction } from './node-lifecycle.ts';
 import { podGarbageCollector } from './pod-gc.ts';
+import { policyStatusController } from './policy-status.ts';
 import { replicaSetController } from './replica-set.ts';
 import { scheduler } from './scheduler/scheduler.ts';
 import { statefulSetController } from './stateful-set.ts';
@@ -50,6 +51,7 @@ const always: readonly Controller[] = [
   claimBinder,
   volumeReclaimer,
   eventExpiry,
+  policyStatusController,
 ];
 
 export function controllersOf(config: ControllersConfig): readonly Controller[] {
