@@ -14,7 +14,7 @@ export type Judge = (place: Place, placed: readonly Placed[]) => readonly Misfit
 
 export const priorityOf = ({ spec }: Pod): number => spec.priority ?? 0;
 
-const noVictims: Misfit = { reason: 'No preemption victims found for incoming pod', preemptable: false };
+export const noVictims: Misfit = { reason: 'No preemption victims found for incoming pod', preemptable: false };
 export const notHelpful: Misfit = { reason: 'Preemption is not helpful for scheduling', preemptable: false };
 
 const olderFirst = (one: Pod, other: Pod): number =>

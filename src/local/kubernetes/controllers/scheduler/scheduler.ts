@@ -7,7 +7,7 @@ import { conditionOf } from '../pods.ts';
 import type { Condition, Pod } from '../shapes.ts';
 import { bindPod } from './bind.ts';
 import { affinityMisfit, betterPlace, type Misfit, misfits, occupy, type Place, type Placed, placeOf } from './fit.ts';
-import { type Candidate, type Judge, leastHarm, notHelpful, priorityOf, victimsOn } from './preemption.ts';
+import { type Candidate, type Judge, leastHarm, notHelpful, noVictims, priorityOf, victimsOn } from './preemption.ts';
 import { requestsOf, requestsOfEntry } from './resources.ts';
 import { type SpreadCheck, spreadCheck, spreadConstraints } from './topology-spread.ts';
 
@@ -45,13 +45,15 @@ interface Surveyed {
   readonly placed: Placed[];
   /** Whether any pod cares which others are near. */
   affinity: boolean;
+  /** The least priority of those on nodes: pods that have no more push nobody away. */
+  lowest: number;
 }
 
 function survey(hands: Hands, waiting: readonly Pod[]): Surveyed {
   const places = hands.list(nodes).map(placeOf);
   const byName = new Map(places.map((place) => [place.node.metadata.name ?? '', place]));
   const cares = ({ spec }: Pod): boolean => Boolean(spec.affinity?.podAffinity || spec.affinity?.podAntiAffinity);
-  const surveyed: Surveyed = { places, placed: [], affinity: waiting.some(cares) };
+  const surveyed: Surveyed = { places, placed: [], affinity: waiting.some(cares), lowest: Infinity };
   for (const entry of hands.entries(pods)) {
     const place = byName.get(entry.fields?.['spec.nodeName'] ?? '');
     if (!place || isOver(entry)) continue;
@@ -59,6 +61,7 @@ function survey(hands: Hands, waiting: readonly Pod[]): Surveyed {
     occupy(place, pod, requestsOfEntry(entry));
     surveyed.placed.push({ pod, node: place.node });
     surveyed.affinity ||= cares(pod);
+    surveyed.lowest = Math.min(surveyed.lowest, priorityOf(pod));
   }
   return surveyed;
 }
@@ -195,6 +198,7 @@ async function preempt(
   const candidates: Candidate[] = [];
   const instead = surveyed.places.map((place, index): readonly Misfit[] => {
     if (!(found[index] ?? []).every(({ preemptable }) => preemptable)) return [notHelpful];
+    if (priorityOf(pod) <= surveyed.lowest) return [noVictims];
     const outcome = victimsOn(pod, place, surveyed.placed, judge);
     if (!('victims' in outcome)) return outcome;
     candidates.push(outcome);
