@@ -53,8 +53,6 @@ export const clusterCases: readonly KubectlCase[] = [
     'get --raw /readyz',
     'get --raw /livez/ping',
     'get --raw /version/nothing',
-    'options nothing --bad',
-    'nothing',
     'get pods --context=nothing',
     'get pods --kubeconfig=nothing',
     'get pods --server=http://127.0.0.1:1',

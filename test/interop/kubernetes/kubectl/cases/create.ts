@@ -69,7 +69,6 @@ export const createCases: readonly KubectlCase[] = [
     'create -f unknownfield.yaml --validate=ignore --dry-run=server',
     'create -f wrongtype.yaml',
     'create -f wrongtype.yaml --validate=false',
-    'create deployment d',
     'create deployment d --image=Example:x:y --dry-run=server',
     'create role r --verb=get --resource=nothings',
     'create role r --verb=get',

@@ -33,7 +33,6 @@ export const deleteCases: readonly KubectlCase[] = [
     'delete cm --field-selector=metadata.name=none',
     'delete',
     'delete cm a --cascade=sideways',
-    'delete cm a --grace-period=x',
     'delete --raw /api/v1/namespaces/$NS/configmaps/none',
     'delete -f nothing.json',
     'delete ns nowhere',

@@ -76,7 +76,6 @@ export const getCases: readonly KubectlCase[] = [
     'get pods',
     'get pods -o name',
     'get pods,services,deployments',
-    'get pods --no-such-flag',
     'get --raw /apis/nothing/v1',
     'get --raw /healthz',
     'get cm -n nowhere',

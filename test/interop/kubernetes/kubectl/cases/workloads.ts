@@ -29,7 +29,6 @@ export const workloadCases: readonly KubectlCase[] = [
     'scale deploy/web --current-replicas=2 --replicas=1',
     replicas(1),
     'scale deploy/web --replicas=-1',
-    'scale deploy/web',
     'scale deploy/nothing --replicas=1',
     'scale cm/kube-root-ca.crt --replicas=1',
     'scale -f d.json --replicas=0 -o name',
