@@ -14,6 +14,7 @@ import { systemPriorityClassEntries } from './admission/system-priority-classes.
 import type { WebhookCaller } from './admission/webhook-call.ts';
 import { createAuthorities, type ServerCertificate } from './authorities.ts';
 import type { Cluster } from './cluster.ts';
+import { builtinApiServiceEntries } from './discovery/api-services.ts';
 import { firstObjectsWriter } from './first-objects.ts';
 import type { ObjectHost } from './objects/objects.ts';
 import type { AdmissionPlugin } from './registry/admission.ts';
@@ -95,7 +96,11 @@ export function createClusters(options: ClustersOptions): Clusters {
   const authorities = createAuthorities();
   const writeFirstObjects = firstObjectsWriter(options.address);
   const createdAt = timestamp(now());
-  const defaults = sharedDefaults([...defaultRbacEntries(createdAt), ...systemPriorityClassEntries(createdAt)]);
+  const defaults = sharedDefaults([
+    ...defaultRbacEntries(createdAt),
+    ...systemPriorityClassEntries(createdAt),
+    ...builtinApiServiceEntries(createdAt),
+  ]);
   const ending = `.${suffix}`;
 
   function open(name: string): HostedCluster {

@@ -11,7 +11,8 @@ export function escalationPlugin(access: Access): AdmissionPlugin {
     waits: false,
     concerns: ({ operation, type, subresource }) =>
       type.group === rbacGroup && operation !== 'DELETE' && subresource === '',
-    validate({ context, type, namespace, object, old }) {
+    // Before the server fills in metadata: an update without uid or version is more than housekeeping, and is compared as it was sent.
+    mutate({ context, type, namespace, object, old }) {
       if (!object) return;
       checkEscalation(access.authorizer, { user: context.user, resource: type.plural, namespace, object, old });
     },

@@ -10,6 +10,7 @@ import { decodeManagers, identityOf, type Manager, type Managers } from './manag
 import { mergeObjects, withoutEmptied } from './merge.ts';
 import { compareWithManagers, followSchema, type TrackedType, tracked, typeNodeOf } from './ownership.ts';
 import { prune } from './prune.ts';
+import { separateScaled } from './scaled-fields.ts';
 import { asJson, emptyObject, update, withManagers } from './track-update.ts';
 import { configurationErrors, errorText } from './validate.ts';
 
@@ -49,6 +50,7 @@ export function applyConfiguration({ type, live, config, manager, force, now }: 
     if (!(error instanceof ItemError)) throw error;
     throw unmergeable(`failed to create typed live object (${objectText(before, type)}): ${error.message}`);
   }
+  separateScaled(type, managers);
   const result = withManagers(applied as unknown as KubeObject, managers);
   return manager === 'kubectl' && type.subresource === '' ? withLastApplied(result, config) : result;
 }

@@ -27,6 +27,8 @@ export interface TrackedType {
   readonly reset: FieldSet;
   /** Empty for the main resource. */
   readonly subresource: string;
+  /** The number of replicas, where it is written through a Scale. */
+  readonly scaled?: FieldSet;
   /**
    * The other versions of a resource that has several; undefined when there is no such version (any more): what was managed in
    * it is forgotten.

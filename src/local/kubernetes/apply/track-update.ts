@@ -5,6 +5,7 @@ import { isEmpty, union } from './fieldset.ts';
 import { ItemError } from './list-items.ts';
 import { capUpdateManagers, decodeManagers, encodeManagers, identityOf, type Managers } from './managers.ts';
 import { compareWithManagers, followSchema, type TrackedType, tracked } from './ownership.ts';
+import { isTracked, separateScaled } from './scaled-fields.ts';
 
 export interface Update {
   readonly type: TrackedType;
@@ -25,7 +26,7 @@ export interface Update {
  */
 export function trackUpdate({ type, live, object, manager, now }: Update): KubeObject {
   const managers = managersFor(type, live, object);
-  if (managers.size > 0 || !live) {
+  if ((managers.size > 0 && isTracked(type, managers)) || !live) {
     try {
       update(type, live, object, managers, manager, now);
     } catch (error) {
@@ -33,6 +34,7 @@ export function trackUpdate({ type, live, object, manager, now }: Update): KubeO
       if (!(error instanceof ItemError)) throw error;
     }
     capUpdateManagers(managers);
+    separateScaled(type, managers);
   }
   return withManagers(object, managers);
 }

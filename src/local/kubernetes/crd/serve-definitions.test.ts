@@ -161,3 +161,54 @@ test('a definition that is deleted waits for its objects, and they for their fin
   await client.request('POST', definitions, { body: definition() });
   assert.deepEqual((await client.request('GET', widgets)).json<{ items: KubeObject[] }>().items, []);
 });
+
+const services = '/apis/apiregistration.k8s.io/v1/apiservices';
+
+interface Service extends KubeObject {
+  readonly spec: { readonly groupPriorityMinimum: number; readonly versionPriority: number };
+}
+
+/** The API services of the custom resources' group, once there are as many as wanted. */
+const servicesOf = (client: Client, wanted: number): Promise<Service[]> =>
+  eventually(
+    async () =>
+      (await client.request('GET', services))
+        .json<{ items: Service[] }>()
+        .items.filter(({ metadata }) => metadata.name?.endsWith('.example.com')),
+    (found) => found.length === wanted,
+  );
+
+test('every version of a group has an API service for as long as a definition serves it', async (t) => {
+  const running = await startServer(t);
+  const client = await clientOf(t, running, running.clusters.find('one'));
+  const open = { openAPIV3Schema: { type: 'object' } };
+  const versions = [
+    { name: 'v1', served: true, storage: true, schema: open },
+    { name: 'v2', served: true, storage: false, schema: open },
+    { name: 'v3', served: false, storage: false, schema: open },
+  ];
+  await client.request('POST', definitions, { body: definition('widgets', 'Widget', { versions }) });
+  await client.request('POST', definitions, { body: definition('gadgets', 'Gadget') });
+  const [first, second] = await servicesOf(client, 2);
+  assert.deepEqual([first?.metadata.name, second?.metadata.name], ['v1.example.com', 'v2.example.com']);
+  assert.deepEqual(first?.metadata.labels, { 'kube-aggregator.kubernetes.io/automanaged': 'true' });
+
+  await client.request('DELETE', `${services}/v1.example.com`);
+  const [again] = await servicesOf(client, 2);
+  assert.notEqual(again?.metadata.uid, first?.metadata.uid);
+  await client.request('PUT', `${services}/v1.example.com`, {
+    body: { ...again, spec: { ...again?.spec, groupPriorityMinimum: 5 } },
+  });
+  await eventually(
+    async () => (await client.request('GET', `${services}/v1.example.com`)).json<Service>(),
+    ({ spec }) => spec.groupPriorityMinimum === 1000,
+  );
+
+  await client.request('DELETE', `${definitions}/widgets.example.com`);
+  assert.deepEqual(
+    (await servicesOf(client, 1)).map(({ metadata }) => metadata.name),
+    ['v1.example.com'],
+  );
+  await client.request('DELETE', `${definitions}/gadgets.example.com`);
+  await servicesOf(client, 0);
+});

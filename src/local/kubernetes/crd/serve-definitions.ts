@@ -9,6 +9,7 @@ import type { Change, Entry } from '../objects/objects.ts';
 import { timestamp } from '../registry/timestamp.ts';
 import { StatusError } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
+import { followApiServices, hasApiServices } from './api-services.ts';
 import {
   cleanupFinalizer,
   type Definition,
@@ -24,6 +25,8 @@ import { type Converter, reviewConverter } from './webhook-conversion.ts';
 
 interface Served {
   readonly group: string;
+  /** Names of those that it asks to be served. */
+  readonly versions: readonly string[];
   readonly names: DefinitionNames;
   readonly types: readonly ResourceType[];
 }
@@ -31,6 +34,9 @@ interface Served {
 const conversionSeconds = 30;
 
 const noNames: DefinitionNames = { plural: '', kind: '' };
+
+const servedVersions = ({ spec }: Definition): string[] =>
+  spec.versions.filter(({ served }) => served).map(({ name }) => name);
 
 const parse = (entry: Entry): Definition => JSON.parse(entry.bytes.toString()) as Definition;
 
@@ -44,7 +50,14 @@ export function serveDefinitions(cluster: HostedCluster, webhooks?: WebhookCalle
   const emptying = new Map<string, () => void>();
   let over = false;
 
-  const publish = (): void => cluster.types.setCustom([...served.values()].flatMap(({ types }) => types));
+  const services = followApiServices(cluster, () =>
+    [...served.values()].flatMap(({ group, versions }) => versions.map((version) => ({ group, version }))),
+  );
+
+  function publish(): void {
+    cluster.types.setCustom([...served.values()].flatMap(({ types }) => types));
+    services.follow();
+  }
 
   function decide(definition: Definition): Definition['status'] {
     const { spec, metadata, status } = definition;
@@ -80,7 +93,12 @@ export function serveDefinitions(cluster: HostedCluster, webhooks?: WebhookCalle
     const types = isTrue(decided, 'Established')
       ? resourceTypesOf(decided, status.acceptedNames, converterOf(decided))
       : [];
-    served.set(entry.name, { group: definition.spec.group, names: status.acceptedNames, types });
+    served.set(entry.name, {
+      group: definition.spec.group,
+      versions: servedVersions(definition),
+      names: status.acceptedNames,
+      types,
+    });
     if (follow) publish();
     settle(definition, status);
   }
@@ -200,15 +218,23 @@ export function serveDefinitions(cluster: HostedCluster, webhooks?: WebhookCalle
   // Names once granted stay granted, whatever order they are read in.
   const stored = cluster.objects.list(definitionStorage);
   for (const entry of stored) {
-    const { spec, status } = parse(entry);
-    served.set(entry.name, { group: spec.group, names: status?.acceptedNames ?? noNames, types: [] });
+    const definition = parse(entry);
+    const { spec, status } = definition;
+    served.set(entry.name, {
+      group: spec.group,
+      versions: servedVersions(definition),
+      names: status?.acceptedNames ?? noNames,
+      types: [],
+    });
   }
   for (const entry of stored) take(entry, false);
   if (served.size > 0) publish();
+  else if (hasApiServices(cluster)) services.follow();
   const stop = cluster.objects.watch(definitionStorage, cluster.objects.revision, seen);
   return () => {
     over = true;
     stop();
+    services.stop();
     for (const name of [...emptying.keys()]) stopEmptying(name);
   };
 }

@@ -7,7 +7,8 @@ import { apiVersionOf } from './served.ts';
 
 export type ScaleResource = Extract<Subresource, { kind: 'scale' }>;
 
-const pathOf = (path: string): string[] => path.split('.').filter((part) => part !== '');
+/** The members that a path such as `.spec.replicas` goes through. */
+export const pathOf = (path: string): string[] => path.split('.').filter((part) => part !== '');
 
 function valueAt(object: unknown, path: string): unknown {
   let value = object;

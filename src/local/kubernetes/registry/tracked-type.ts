@@ -1,7 +1,9 @@
 // A resource type as the tracking of managed fields sees it.
+import { setOfMembers } from '../apply/fieldset.ts';
 import type { TrackedType } from '../apply/ownership.ts';
 import { resetFieldsOf } from '../apply/reset-fields.ts';
 import type { ResourceType, TypeTable } from '../types/resource-type.ts';
+import { pathOf } from './scale.ts';
 import { apiVersionOf } from './served.ts';
 
 interface Known {
@@ -31,6 +33,7 @@ export function trackedType(types: TypeTable, type: ResourceType, subresource: s
 function make(types: TypeTable, type: ResourceType, subresource: string): TrackedType {
   const { group, plural, custom } = type;
   const hasStatus = type.subresources.status !== undefined;
+  const scale = type.subresources[subresource];
   return {
     apiVersion: apiVersionOf(type),
     kind: type.kind,
@@ -38,6 +41,7 @@ function make(types: TypeTable, type: ResourceType, subresource: string): Tracke
     custom: custom !== undefined,
     reset: resetFieldsOf({ group, plural, subresource, hasStatus, custom: custom !== undefined }),
     subresource,
+    ...(scale?.kind === 'scale' ? { scaled: setOfMembers(pathOf(scale.specReplicas)) } : {}),
     version(apiVersion) {
       const slash = apiVersion.indexOf('/');
       const other = types.findKind(apiVersion.slice(0, Math.max(slash, 0)), apiVersion.slice(slash + 1), type.kind);
