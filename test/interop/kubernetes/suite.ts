@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { accessCases } from './cases/access.ts';
 import { accessRefusalCases } from './cases/access-refusals.ts';
 import { admissionCases } from './cases/admission.ts';
+import { apiServiceCases } from './cases/api-services.ts';
 import { applyCases } from './cases/apply.ts';
 import type { Case, Json, JsonMap } from './cases/case.ts';
 import { createCases } from './cases/create.ts';
@@ -38,6 +39,7 @@ export const groups: Readonly<Record<string, readonly Case[]>> = {
   streams: streamCases,
   shapes: shapeCases,
   discovery: discoveryCases,
+  'api-services': apiServiceCases,
   access: accessCases,
   'access-refusals': accessRefusalCases,
   admission: admissionCases,

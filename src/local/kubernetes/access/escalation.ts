@@ -1,7 +1,7 @@
 // Nobody grants what he does not hold: the check on writing roles and bindings.
 import type { JsonObject, KubeObject } from '../object.ts';
 import { equalJson } from '../patch/json-tree.ts';
-import { forbidden, notFound } from '../status.ts';
+import { badRequest, forbidden, notFound } from '../status.ts';
 import type { ClusterRole } from './aggregation.ts';
 import { rbacGroup } from './default-rbac.ts';
 import { compactRules, notCovered, type PolicyRule, quotedList, ruleText } from './policy-rule.ts';
@@ -22,10 +22,13 @@ const fullAuthority: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
+/** A reference as it is before anything is said of it: objects come here before they are validated. */
+const noRole: RoleRef = { kind: '', name: '' };
+
 /**
  * Throws StatusError 403 when the user would grant more than he holds, unless he has the verb `escalate` on roles or `bind` on
  * the role that is bound. Throws 404 when a binding's role is not there and so cannot be compared. Asked for every object of the
- * RBAC group that is created or updated.
+ * RBAC group that is created or updated, which need not be valid.
  */
 export function checkEscalation(authorizer: Authorizer, question: EscalationQuestion): void {
   if (question.user.groups.includes(mastersGroup)) return;
@@ -49,14 +52,22 @@ function checkRole(authorizer: Authorizer, question: EscalationQuestion): void {
       'must have cluster-admin privileges to use the aggregationRule',
     );
   }
-  confirm(authorizer, question, role.rules ?? []);
+  confirm(
+    authorizer,
+    question,
+    (role.rules ?? []).map((rule) => ({ ...rule, verbs: rule.verbs ?? [] })),
+  );
 }
 
 function checkBinding(authorizer: Authorizer, question: EscalationQuestion): void {
   const { namespace, resource, object, old } = question;
-  const role = object.roleRef as RoleRef;
+  const role: RoleRef = { ...noRole, ...(object.roleRef as Partial<RoleRef> | undefined) };
   if (old && changesHousekeepingOnly(object, old)) return;
+  if (role.kind !== 'Role' && role.kind !== 'ClusterRole') {
+    throw badRequest(`unsupported role reference kind: ${JSON.stringify(role.kind)}`);
+  }
   if (asksFor(authorizer, question, 'bind', resourceOf(role), role.name)) return;
+  if (role.name === '') throw badRequest('Name parameter required.');
   let rules: readonly PolicyRule[];
   try {
     rules = authorizer.rulesOf(role, namespace);

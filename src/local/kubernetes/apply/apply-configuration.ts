@@ -10,7 +10,7 @@ import { decodeManagers, identityOf, type Manager, type Managers } from './manag
 import { mergeObjects, withoutEmptied } from './merge.ts';
 import { compareWithManagers, followSchema, type TrackedType, tracked, typeNodeOf } from './ownership.ts';
 import { prune } from './prune.ts';
-import { separateScaled } from './scaled-fields.ts';
+import { scaleVersion, separateScaled } from './scaled-fields.ts';
 import { asJson, emptyObject, update, withManagers } from './track-update.ts';
 import { configurationErrors, errorText } from './validate.ts';
 
@@ -98,7 +98,7 @@ function apply(
   const changes = compareWithManagers(live, merged, type, managers, identity, true);
   if (changes.conflicts.size > 0 && !force) {
     const refused = manager === 'kubectl' ? withoutOwnLastApplied(changes.conflicts, live, type) : changes.conflicts;
-    if (refused.size > 0) throw conflictError(refused, managers);
+    if (refused.size > 0) throw conflictError(refused, managers, type);
   }
   changes.settle();
 
@@ -130,16 +130,16 @@ const isNothing = (value: JsonValue | undefined): boolean =>
   value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 
 /** `"web" with subresource "status" using apps/v1`, as messages name a manager. */
-function managerText({ manager, operation, apiVersion, subresource }: Manager): string {
+function managerText({ manager, operation, apiVersion, subresource }: Manager, { scaled }: TrackedType): string {
   const name = JSON.stringify(manager) + (subresource ? ` with subresource ${JSON.stringify(subresource)}` : '');
-  return operation === 'Update' ? `${name} using ${apiVersion}` : name;
+  return operation === 'Update' ? `${name} using ${scaled ? scaleVersion : apiVersion}` : name;
 }
 
-function conflictError(conflicts: ReadonlyMap<string, FieldSet>, managers: Managers): StatusError {
+function conflictError(conflicts: ReadonlyMap<string, FieldSet>, managers: Managers, type: TrackedType): StatusError {
   const found = [...conflicts.keys()].sort().flatMap((identity) => {
     const manager = managers.get(identity);
     const set = conflicts.get(identity);
-    return manager && set ? [{ name: managerText(manager), paths: pathsOf(sorted(set)) }] : [];
+    return manager && set ? [{ name: managerText(manager, type), paths: pathsOf(sorted(set)) }] : [];
   });
   const causes = found.flatMap(({ name, paths }) =>
     paths.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${name}`, field })),

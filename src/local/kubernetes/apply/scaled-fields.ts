@@ -4,6 +4,9 @@ import { difference, type FieldSet, intersection, isEmpty } from './fieldset.ts'
 import { identityOf, type Managers, setFields } from './managers.ts';
 import type { TrackedType } from './ownership.ts';
 
+/** The version in which everybody is seen to manage a Scale. */
+export const scaleVersion = 'autoscaling/v1';
+
 const owns = (fields: FieldSet, scaled: FieldSet): boolean => !isEmpty(intersection(fields, scaled));
 
 /** Whether a write through this endpoint is tracked: through a Scale only where somebody manages the replicas. */

@@ -5,7 +5,7 @@ import { withoutRepeats } from '../schema/field-errors.ts';
 import type { Schema } from '../schema/schema.ts';
 import { builtinColumns } from '../table/builtin-columns.ts';
 import { validateMetadata, validateMetadataUpdate } from './metadata.ts';
-import { timesNamed } from './metadata-checks.ts';
+import { timesNamed, withSecondCheck } from './metadata-checks.ts';
 import type { Column, ResourceType, Strategy, Subresource, Verb } from './resource-type.ts';
 
 export const everyVerb: readonly Verb[] = [
@@ -87,10 +87,13 @@ function strategyOf(group: string, { kind, namespaced, strategy = {} }: Declarat
     decode: (body) => decodeBuiltin(group, 'v1', kind, body),
     validate: (object) => withoutRepeats([...validateMetadata(object, rules), ...(strategy.validate?.(object) ?? [])]),
     validateUpdate: (object, old) =>
-      withoutRepeats([
-        ...validateMetadataUpdate(object, old, rules),
-        ...((strategy.validateUpdate ?? strategy.validate)?.(object, old) ?? []),
-      ]).flatMap((error) => Array.from({ length: timesNamed(kind, error.field) }, () => error)),
+      withSecondCheck(
+        kind,
+        withoutRepeats([
+          ...validateMetadataUpdate(object, old, rules),
+          ...((strategy.validateUpdate ?? strategy.validate)?.(object, old) ?? []),
+        ]),
+      ).flatMap((error) => Array.from({ length: timesNamed(kind, error.field) }, () => error)),
   };
 }
 

@@ -1,5 +1,6 @@
-// How often the server checks the metadata of an updated object. Its refusals name a bad field once for each time, so that this
-// is part of the answer.
+// How often the server checks an updated object, above all its metadata. Its refusals name a bad field once for each time, so
+// that this is part of the answer.
+import type { FieldError } from '../status.ts';
 
 /** By kind, where it is not twice: once as a whole and once against what was there. */
 const checks: Readonly<Record<string, number>> = {
@@ -34,4 +35,12 @@ export function timesNamed(kind: string, field: string): number {
   const often = Object.hasOwn(checks, kind) ? (checks[kind] ?? 2) : 2;
   if (wholeAndChange.test(field)) return often;
   return wholeOnly.test(field) ? Math.max(often - 1, 1) : 1;
+}
+
+const once = /^metadata\.|^roleRef$/;
+const checkedTwice: ReadonlySet<string> = new Set(['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']);
+
+/** What is wrong with an updated object beside its metadata, as often as it is named. What may not change is looked at once. */
+export function withSecondCheck(kind: string, errors: readonly FieldError[]): readonly FieldError[] {
+  return checkedTwice.has(kind) ? [...errors.filter(({ field }) => !once.test(field)), ...errors] : errors;
 }

@@ -32,6 +32,8 @@ export const changeCases: readonly KubectlCase[] = [
     "get deploy web -o 'jsonpath={.spec.template.spec.containers[*].name}'",
     'rollout status deploy/web --timeout=30s',
     'get deploy web --subresource=scale',
+    `patch deploy web --subresource=scale --type=merge -p '{"spec":{"replicas":0}}'`,
+    `patch deploy web --subresource=scale --type=merge -p '{"spec":{"replicas":1}}'`,
     `patch deploy web --subresource=scale --type=merge -p '{"spec":{"replicas":1}}'`,
     `patch cm m --dry-run=server -p '{"data":{"d":"4"}}' -o yaml`,
     `patch cm m -p '{"data":{"c":"3"}}' -o name`,

@@ -38,6 +38,15 @@ export const clusterCases: readonly KubectlCase[] = [
     'api-versions x',
   ),
   plain(
+    'api services',
+    'get apiservices -l kube-aggregator.kubernetes.io/automanaged=onstart',
+    'get apiservices v1. v1.batch -o wide',
+    'get apiservice v1.apps -o yaml --show-managed-fields',
+    'get apiservice v1.nothing',
+    'describe apiservice v1.policy',
+    'wait --for=condition=Available apiservice/v1.storage.k8s.io',
+  ),
+  plain(
     'about the server',
     'version',
     'version --client -o nothing',
