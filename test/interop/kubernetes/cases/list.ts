@@ -8,6 +8,8 @@ const three = ['a', 'b', 'c'].map((name, index) =>
     configMap(name, { data: { x: name } }, { labels: { app: name, tier: index === 0 ? 'front' : 'back' } }),
   ),
 );
+/** A real server's cache may be a moment behind, unless somebody asked for the newest. */
+const threeCached = [...three, get('configmaps')];
 const pods = [post('serviceaccounts', serviceAccount('default')), post('pods', pod('one')), post('pods', pod('two'))];
 
 const listed = (name: string, query: string): Case => after(name, three, get(`configmaps?${query}`));
@@ -15,7 +17,7 @@ const refused = (name: string, query: string): Case => plain(name, get(`configma
 
 export const listCases: readonly Case[] = [
   after('get', three, get('configmaps/a')),
-  after('get at a version that may be newer', three, get('configmaps/a?resourceVersion=0')),
+  after('get at a version that may be newer', threeCached, get('configmaps/a?resourceVersion=0')),
   after('get at least as new as', three, get('configmaps/a?resourceVersion={{0.metadata.resourceVersion}}')),
   after('get in YAML', three, get('configmaps/a', { accept: 'application/yaml' })),
   after('get printed', three, get('configmaps/a?pretty=true')),
@@ -74,7 +76,7 @@ export const listCases: readonly Case[] = [
   ),
   refused('limit that is no number', 'limit=many'),
   refused('limit below nothing', 'limit=-1'),
-  listed('list any version', 'resourceVersion=0'),
+  after('list any version', threeCached, get('configmaps?resourceVersion=0')),
   after('list at least as new as', three, get('configmaps?resourceVersion={{2.metadata.resourceVersion}}')),
   after(
     'list not older than',
