@@ -1,7 +1,7 @@
 // Puts the cases of custom resources to a real kube-apiserver.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyMergePatch } from '../../../../src/local/kubernetes/patch/merge-patch.ts';
-import type { RealApiServer } from '../real-api-server.ts';
+import type { Called, RealApiServer } from '../real-api-server.ts';
 import { type Case, definitions, type Json, type JsonMap, type Step } from './case.ts';
 
 /** A step as it was sent, and what it was answered. */
@@ -39,6 +39,18 @@ function withoutProse(answer: Json): Json {
   return { ...answer, columnDefinitions: columns };
 }
 
+const attempts = 10;
+const tooManyRequests = 429;
+
+/** While a server makes room for a definition's objects anew it asks to be asked again. */
+async function patiently(ask: () => Promise<Called>): Promise<Called> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await ask();
+    if (answer.status !== tooManyRequests || attempt === attempts) return answer;
+    await sleep(settleMilliseconds);
+  }
+}
+
 async function perform(server: RealApiServer, given: Step): Promise<Recorded> {
   const { merge, ...step } = given;
   let body = step.body;
@@ -46,7 +58,7 @@ async function perform(server: RealApiServer, given: Step): Promise<Recorded> {
     const live = await server.call('GET', step.path);
     body = applyMergePatch(live.body as JsonMap, body ?? {}) as Json;
   }
-  const { status, body: answer } = await server.call(step.method, step.path, { ...step, body });
+  const { status, body: answer } = await patiently(() => server.call(step.method, step.path, { ...step, body }));
   return { ...step, ...(body === undefined ? {} : { body }), status, answer: withoutProse(answer as Json) };
 }
 
