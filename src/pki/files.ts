@@ -1,13 +1,14 @@
 // Where certificates live on disk: `ca.crt` and `ca.key`, `<name>.crt` and `<name>.key`, in one directory of mode 0700.
 // Every file is replaced whole or not at all, and keys are readable by their owner only.
 
-import { randomBytes, type X509Certificate } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import type { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checkAuthority, checkValidAt, type KeyedCertificate, pair, readCertificates } from './certificate.ts';
 import { PkiError } from './errors.ts';
 import { keyPem, readKey } from './keys.ts';
 import { makePrivateDirectory } from './private-directory.ts';
+import { replaceFiles } from './whole-file.ts';
 
 /** The two files of a certificate with its key. */
 export interface CertificateFiles {
@@ -43,8 +44,8 @@ export async function writeCertificate(files: CertificateFiles, keyed: KeyedCert
   await makeDirectory(dirname(files.key));
   await makeDirectory(dirname(files.certificate));
   await replaceFiles([
-    { path: files.key, text: keyPem(keyed.key), mode: 0o600 },
-    { path: files.certificate, text: keyed.certificatePem, mode: 0o644 },
+    { path: files.key, data: keyPem(keyed.key), mode: 0o600 },
+    { path: files.certificate, data: keyed.certificatePem, mode: 0o644 },
   ]);
 }
 
@@ -90,44 +91,5 @@ async function readText(path: string): Promise<string> {
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
     throw new PkiError('missing', `${path} cannot be read (${code})`, { cause });
-  }
-}
-
-interface NewFile {
-  readonly path: string;
-  readonly text: string;
-  readonly mode: number;
-}
-
-async function replaceFiles(files: readonly NewFile[]): Promise<void> {
-  const suffix = `.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    for (const file of files) await writeWhole(file.path + suffix, file);
-    for (const file of files) await rename(file.path + suffix, file.path);
-  } catch (error) {
-    await Promise.all(files.map((file) => rm(file.path + suffix, { force: true })));
-    throw error;
-  }
-  for (const directory of new Set(files.map((file) => dirname(file.path)))) await syncDirectory(directory);
-}
-
-async function writeWhole(path: string, file: NewFile): Promise<void> {
-  const handle = await open(path, 'wx', file.mode);
-  try {
-    await handle.writeFile(file.text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Makes the renames themselves survive a power cut. Windows has no such call and needs none. */
-async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

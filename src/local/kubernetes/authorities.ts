@@ -27,11 +27,12 @@ export interface Authorities {
   server(cluster: AuthorityOwner, address: string): Promise<ServerCertificate>;
   /** A TLS context with a server certificate for the cluster's host name and this address. */
   tls(cluster: AuthorityOwner, address: string): SecureContext | Promise<SecureContext>;
+  /** Lets go of a removed cluster, for good: what is under way for it ends without a trace. */
   forget(cluster: AuthorityOwner): void;
 }
 
 /** Not among the types that are served: nobody but this file sees it. */
-const storage = 'server.local/authorities';
+export const authorityStorage = 'server.local/authorities';
 const objectName = 'cluster';
 
 /**
@@ -53,6 +54,7 @@ interface Held {
 export function createAuthorities(): Authorities {
   /** In order of last use. */
   const held = new Map<AuthorityOwner, Held>();
+  const forgotten = new WeakSet<AuthorityOwner>();
   /** The servers of all clusters are this one process, so their certificates are for one key of its own, never stored. */
   let serving: Promise<{ readonly pair: KeyPair; readonly pem: string }> | undefined;
   const servingKey = async (): Promise<{ readonly pair: KeyPair; readonly pem: string }> => {
@@ -61,6 +63,7 @@ export function createAuthorities(): Authorities {
   };
 
   function holdings(cluster: AuthorityOwner): Held {
+    if (forgotten.has(cluster)) return {};
     const found = held.get(cluster) ?? {};
     held.delete(cluster);
     held.set(cluster, found);
@@ -135,6 +138,7 @@ export function createAuthorities(): Authorities {
       return own.issuing;
     },
     forget(cluster) {
+      forgotten.add(cluster);
       held.delete(cluster);
     },
   };
@@ -147,7 +151,7 @@ interface KeptAuthority extends KubeObject {
 
 async function load(cluster: AuthorityOwner): Promise<KeyedCertificate> {
   const read = (kept: Objects | Parameters<Parameters<Objects['commit']>[0]>[0]): KeptAuthority | undefined => {
-    const entry = kept.get(storage, '', objectName);
+    const entry = kept.get(authorityStorage, '', objectName);
     return entry && (JSON.parse(entry.bytes.toString()) as KeptAuthority);
   };
   let kept = read(cluster.objects);
@@ -162,7 +166,7 @@ async function load(cluster: AuthorityOwner): Promise<KeyedCertificate> {
     };
     kept = await cluster.objects.commit((transaction) => {
       const other = read(transaction);
-      if (!other) transaction.put(storage, object);
+      if (!other) transaction.put(authorityStorage, object);
       return other;
     });
     if (!kept) return made;

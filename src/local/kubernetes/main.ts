@@ -1,16 +1,14 @@
 // The embedded Kubernetes: API servers for many clusters in one process, behind one TLS port. Reading `start` from top to
 // bottom tells what it consists of.
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { composeService } from '../../kit/lifecycle.ts';
 import type { Logger } from '../../kit/log.ts';
 import { atMost, createMetrics, oneOf, statusCode } from '../../kit/metrics.ts';
-import { Secret } from '../../kit/secret.ts';
 import type { Running } from '../../kit/service.ts';
 import { createAuditLog } from './access/audit.ts';
 import { issuerDiscovery } from './access/issuer-discovery.ts';
+import { createOidcKeys, type OidcIssuer } from './access/oidc.ts';
 import { createWebhookCaller, type ServiceResolver } from './admission/webhook-call.ts';
+import { authorityStorage } from './authorities.ts';
 import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } from './clusters.ts';
 import { podActions } from './controllers/pod-actions.ts';
 import { withServiceAddresses } from './controllers/service-addresses.ts';
@@ -18,9 +16,10 @@ import { type RunningControllers, startControllers } from './controllers/start.t
 import type { ControllersConfig } from './controllers/table.ts';
 import { withDefinitions } from './crd/hooks.ts';
 import { discoveryAnswer } from './discovery/paths.ts';
+import { databaseFile, loadHostKey, sealingRing } from './host-key.ts';
 import { accessActions } from './http/access-actions.ts';
 import { createHandler } from './http/handler.ts';
-import { listenTls } from './http/listener.ts';
+import { type Listening, listenTls } from './http/listener.ts';
 import type { Extensions, PathHandler } from './http/routes.ts';
 import { serverPaths } from './http/server-paths.ts';
 import { openObjects } from './objects/open.ts';
@@ -50,6 +49,8 @@ export interface KubernetesConfig {
   readonly serviceResolver?: ServiceResolver;
   /** What stands behind pods: their logs and ports. Without it all pods are simulated alone. */
   readonly podBackends?: PodBackends;
+  /** Issuers whose tokens a cluster takes, by its name. Asked at every such token, so that a change counts at once. */
+  readonly oidc?: (cluster: string) => readonly OidcIssuer[];
   readonly graceSeconds?: number;
   /** Takes a line for every request; no audit log when left out. */
   readonly auditLogger?: Logger;
@@ -63,12 +64,15 @@ export interface RunningKubernetes extends Running {
   readonly clusters: Clusters;
   /** Undefined where there are none. */
   readonly controllers: RunningControllers | undefined;
-  /** Gives a cluster a port of its own, for clients that send no server name. Resolves to its URL. */
+  /** Gives a cluster a port of its own until it is removed, for clients that send no server name. Resolves to its URL. */
   ownPort(cluster: HostedCluster, port?: number): Promise<string>;
 }
 
 const discoveryPaths: PathHandler = ({ cluster, ...request }) =>
   discoveryAnswer({ table: cluster.types, url: cluster.url, ...request });
+
+/** What holds keys or passwords; the rest is stored as it is. */
+const sealedTypes: ReadonlySet<string> = new Set(['/secrets', authorityStorage]);
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'post', 'put'];
 
@@ -81,13 +85,14 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
   const service = await composeService(
     { name: 'kubernetes', logger, ...(graceSeconds === undefined ? {} : { graceSeconds }) },
     async ({ part, address, readiness, stopping }) => {
-      const hostKey = await loadHostKey(config.dataDirectory);
+      const hostKey = await part('host key', () => loadHostKey(config.dataDirectory));
       const objects = await part(
         'objects',
         () =>
           openObjects({
             logger,
-            ...(config.dataDirectory === undefined ? {} : { file: join(config.dataDirectory, 'kubernetes.sqlite') }),
+            sealing: { ring: sealingRing(hostKey), types: sealedTypes },
+            ...(config.dataDirectory === undefined ? {} : { file: databaseFile(config.dataDirectory) }),
             ...(config.synchronous === undefined ? {} : { synchronous: config.synchronous }),
           }),
         (opened) => opened.close(),
@@ -137,6 +142,14 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
               () => startControllers({ logger, now: config.now ?? Date.now, config: settings }),
               (running) => running.stop(),
             );
+      const oidcKeys =
+        config.oidc &&
+        (await part(
+          'keys of issuers',
+          () => createOidcKeys(),
+          (keys) => keys.close(),
+        ));
+      const ownListeners = new Map<HostedCluster, Listening[]>();
       const bound = { host, port: 0 };
       const clusters = createClusters({
         host: objects,
@@ -144,11 +157,12 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         suffix: config.suffix ?? 'kubernetes.localhost',
         hostKey,
         address: () => bound,
-        hooks: withDefinitions(
-          withServiceAddresses(controllers ? controllers.hooks(config.hooks) : config.hooks),
-          webhooks,
+        hooks: withOwnPorts(
+          ownListeners,
+          withDefinitions(withServiceAddresses(controllers ? controllers.hooks(config.hooks) : config.hooks), webhooks),
         ),
         webhooks,
+        ...(config.oidc && oidcKeys ? { oidc: config.oidc, oidcKeys } : {}),
         ...(config.now ? { now: config.now } : {}),
       });
       for (const name of config.clusters ?? []) clusters.create(name);
@@ -177,6 +191,13 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
           }),
         (listening, graceOver) => listening.stop(graceOver),
       );
+      await part(
+        'own ports of clusters',
+        () => ownListeners,
+        async (listeners, graceOver) => {
+          await Promise.all([...listeners.values()].flat().map((listening) => listening.stop(graceOver)));
+        },
+      );
       bound.port = listener.port;
       address('https', listener.url);
       void controllers?.resume(clusters.list());
@@ -184,20 +205,20 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         clusters,
         controllers,
         async ownPort(cluster, port = 0) {
-          const own = await part(
-            `listener of ${cluster.name}`,
-            async () =>
-              listenTls({
-                host,
-                port,
-                handler,
-                logger,
-                clusterOf: () => clusters.find(cluster.name),
-                contextOf: (found) => found.tls(),
-                unnamed: await cluster.serverCertificate(),
-              }),
-            (listening, graceOver) => listening.stop(graceOver),
-          );
+          const own = await listenTls({
+            host,
+            port,
+            handler,
+            logger,
+            clusterOf: () => clusters.find(cluster.name),
+            contextOf: (found) => found.tls(),
+            unnamed: await cluster.serverCertificate(),
+          });
+          if (stopping.aborted || clusters.find(cluster.name) !== cluster) {
+            await own.stop(AbortSignal.abort());
+            throw new Error(`cluster ${cluster.name} is gone, so it gets no port`);
+          }
+          ownListeners.set(cluster, [...(ownListeners.get(cluster) ?? []), own]);
           return own.url;
         },
       };
@@ -207,19 +228,14 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
   return Object.assign(service, made);
 }
 
+/** Closes the ports of a removed cluster. Everybody connected to it is gone by then. */
+function withOwnPorts(listeners: Map<HostedCluster, Listening[]>, hooks: ClusterHooks): ClusterHooks {
+  const close = (cluster: HostedCluster): void => {
+    for (const listening of listeners.get(cluster) ?? []) void listening.stop(AbortSignal.abort());
+    listeners.delete(cluster);
+  };
+  return { ...hooks, removed: [...(hooks.removed ?? []), close] };
+}
+
 /** Names that select no cluster: none at all, or that of this machine. */
 const isAnonymous = (name: string): boolean => name === '' || name === 'localhost';
-
-/** 32 random bytes that all keys of clusters are derived from; kept where there is a place to keep them. */
-async function loadHostKey(directory: string | undefined): Promise<Secret<Buffer>> {
-  if (directory === undefined) return new Secret(randomBytes(32));
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await chmod(directory, 0o700);
-  const file = join(directory, 'kubernetes.key');
-  try {
-    await writeFile(file, randomBytes(32), { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
-  return new Secret(await readFile(file));
-}

@@ -81,7 +81,7 @@ function withRevision(bytes: Buffer, from: number, to: number): Buffer {
 }
 
 /** A buffer with memory of its own: one from Node's pool would keep its neighbours' memory for as long as it lives. */
-function exactBuffer(text: string): Buffer {
+export function exactBuffer(text: string): Buffer {
   const buffer = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   buffer.write(text);
   return buffer;

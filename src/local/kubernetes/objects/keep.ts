@@ -10,7 +10,11 @@ export interface Keep {
   /** Types that a cluster has objects of. */
   types(cluster: number): StorageType[];
   /** Some entries of a type after a namespace and name; none at the end. */
-  load(cluster: number, type: StorageType, after: readonly [namespace: string, name: string]): StoredEntry[];
+  load(
+    cluster: Pick<KeptCluster, 'row' | 'name'>,
+    type: StorageType,
+    after: readonly [namespace: string, name: string],
+  ): StoredEntry[];
   /** Begins a transaction; false when the database is locked at this moment. */
   begin(): boolean;
   /** Keeps what was written and ends the transaction. If it throws, nothing was kept and the transaction is over. */

@@ -5,6 +5,7 @@ import { ClusterObjects, type Surroundings } from './cluster-objects.ts';
 import { createCommits, type SlowFlush } from './commits.ts';
 import { createHistory } from './history.ts';
 import type { ObjectHost } from './objects.ts';
+import type { Sealing } from './sealing.ts';
 import { openSqliteKeep } from './sqlite-keep.ts';
 
 export interface ObjectOptions {
@@ -18,6 +19,8 @@ export interface ObjectOptions {
   readonly historyBytes?: number;
   /** The file does not grow beyond this. */
   readonly largestFileBytes?: number;
+  /** What is sealed in the file, and with which keys; nothing unless given. */
+  readonly sealing?: Sealing;
   readonly logger?: Logger;
   readonly onSlow?: (flush: SlowFlush) => void;
 }
@@ -30,7 +33,7 @@ const lockedPauseMs = 2;
 
 /**
  * Opens the objects of all clusters of this process. Throws StoreError when the file cannot be had: Busy when another process
- * has it; Corrupt, ReadOnly, Full, Unavailable.
+ * has it; Seal when it is sealed with another key; Corrupt, ReadOnly, Full, Unavailable.
  */
 export async function openObjects(options: ObjectOptions = {}): Promise<ObjectHost> {
   const { file, logger, onSlow } = options;
@@ -42,6 +45,7 @@ export async function openObjects(options: ObjectOptions = {}): Promise<ObjectHo
           synchronous: options.synchronous ?? 'NORMAL',
           logger,
           largestFileBytes: options.largestFileBytes,
+          sealing: options.sealing,
         });
   const history = createHistory({
     events: options.historyEvents ?? defaultHistory.events,
@@ -53,7 +57,7 @@ export async function openObjects(options: ObjectOptions = {}): Promise<ObjectHo
 
   const surroundings: Surroundings = {
     commit: (cluster, work) => commits.add(cluster, work),
-    load: (cluster, type, after) => keep?.load(cluster.row, type, after) ?? [],
+    load: (cluster, type, after) => keep?.load(cluster, type, after) ?? [],
     types: (cluster) => keep?.types(cluster.row) ?? [],
     tell(listener, change) {
       try {

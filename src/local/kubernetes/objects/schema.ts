@@ -6,7 +6,11 @@ import { damaged } from '../../../store/sqlite/errors.ts';
 
 /** In the header of every file of ours. */
 const applicationId = 0x61726f6b;
-const version = 1;
+const version = 2;
+
+/** One sealed text that only the right key opens; empty before the first opening with a key. Came with version 2. */
+const proofTable = 'CREATE TABLE proof (sealed TEXT NOT NULL) STRICT;';
+const versionMark = `PRAGMA user_version = ${version};`;
 
 /** A cluster without a name was removed and its objects are being deleted. `about` has labels, fields and owners as JSON. */
 const tables = `
@@ -17,7 +21,8 @@ const tables = `
   ) STRICT;
   CREATE UNIQUE INDEX objects_by_name ON objects (cluster, type, namespace, name);
   PRAGMA application_id = ${applicationId};
-  PRAGMA user_version = ${version};
+  ${proofTable}
+  ${versionMark}
 `;
 
 /** Makes the tables of an empty file. Throws StoreError Corrupt for a file that is not one of ours. */
@@ -28,6 +33,7 @@ export function prepareSchema(db: DatabaseSync, file: string): void {
     const empty = prepare(db, 'SELECT 1 FROM sqlite_schema').get() === undefined;
     if (empty && application === 0) db.exec(tables);
     else if (application !== applicationId) throw foreign(file, 'it is a database of something else');
+    else if (found === 1) db.exec(`${proofTable} ${versionMark}`);
     else if (found !== version) {
       throw foreign(file, `it has version ${found} of the tables and this program knows version ${version}`);
     }

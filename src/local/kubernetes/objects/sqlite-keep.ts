@@ -7,6 +7,7 @@ import { keyOf, type StoredEntry } from './entry.ts';
 import type { Keep } from './keep.ts';
 import type { Entry, StorageType } from './objects.ts';
 import { prepareSchema } from './schema.ts';
+import { createSeals, type Sealing, type Seals } from './sealing.ts';
 import { own } from './single-owner.ts';
 import type { Written } from './transaction.ts';
 
@@ -16,6 +17,7 @@ export interface SqliteKeepOptions {
   readonly logger: Logger | undefined;
   /** The file does not grow beyond this. */
   readonly largestFileBytes: number | undefined;
+  readonly sealing: Sealing | undefined;
 }
 
 /** How many objects are read in one go, and how many are deleted: a few milliseconds' worth. */
@@ -40,7 +42,7 @@ type About = readonly [labels: Entry['labels'] | null, fields: Entry['fields'] |
 
 /**
  * Opens the file, making it (0600) and its directory (0700) when they are not there. Throws StoreError: Busy when another
- * process has it; Corrupt, ReadOnly, Full, Unavailable.
+ * process has it; Seal when it is sealed with another key; Corrupt, ReadOnly, Full, Unavailable.
  */
 export async function openSqliteKeep(options: SqliteKeepOptions): Promise<Keep> {
   const { file } = options;
@@ -51,7 +53,7 @@ export async function openSqliteKeep(options: SqliteKeepOptions): Promise<Keep> 
     const db = connect({ ...options, waitMs: 0 });
     try {
       prepareSchema(db, file);
-      return keepOf(db, options, release);
+      return keepOf(db, createSeals(db, file, options.sealing), options, release);
     } catch (error) {
       db.close();
       throw error;
@@ -62,7 +64,7 @@ export async function openSqliteKeep(options: SqliteKeepOptions): Promise<Keep> 
   }
 }
 
-function keepOf(db: DatabaseSync, options: SqliteKeepOptions, release: () => void): Keep {
+function keepOf(db: DatabaseSync, seals: Seals, options: SqliteKeepOptions, release: () => void): Keep {
   const { file } = options;
   const checkpoints = createCheckpoints(options);
   const begin = prepare(db, 'BEGIN IMMEDIATE');
@@ -134,11 +136,15 @@ function keepOf(db: DatabaseSync, options: SqliteKeepOptions, release: () => voi
   }
 
   function write({ cluster, change: { kind, entry } }: Written): number {
-    const { row, type, namespace, name, uid, revision, bytes } = entry;
+    const { row, type, namespace, name, uid, revision } = entry;
+    if (kind === 'DELETED') {
+      remove.run(row);
+      return entry.bytes.length;
+    }
+    const bytes = seals.seal({ cluster: cluster.name, type, namespace, name }, entry.bytes);
     if (kind === 'ADDED') {
       insert.run(row, cluster.row, type, namespace, name, uid, revision, aboutOf(entry), bytes);
-    } else if (kind === 'MODIFIED') update.run(uid, revision, aboutOf(entry), bytes, row);
-    else remove.run(row);
+    } else update.run(uid, revision, aboutOf(entry), bytes, row);
     return bytes.length;
   }
 
@@ -157,8 +163,10 @@ function keepOf(db: DatabaseSync, options: SqliteKeepOptions, release: () => voi
     load: (cluster, type, after) =>
       guarded(() => {
         let last: Row | undefined;
-        return page.all(cluster, type, ...after).map((row) => {
-          const entry = entryOfRow(type, row, last?.[1]);
+        return page.all(cluster.row, type, ...after).map((row) => {
+          const [, namespace, name, , , , kept] = row;
+          const bytes = seals.open({ cluster: cluster.name, type, namespace, name }, kept);
+          const entry = entryOfRow(type, row, bytes, last?.[1]);
           last = row;
           return entry;
         });
@@ -208,8 +216,8 @@ function aboutOf({ labels, fields, owners }: Entry): string | null {
   return JSON.stringify([labels ?? null, fields ?? null, owners ?? null]);
 }
 
-function entryOfRow(type: StorageType, row: Row, lastNamespace: string | undefined): StoredEntry {
-  const [id, namespace, name, uid, revision, about, bytes] = row;
+function entryOfRow(type: StorageType, row: Row, bytes: Buffer, lastNamespace: string | undefined): StoredEntry {
+  const [id, namespace, name, uid, revision, about] = row;
   const [labels, fields, owners]: Partial<About> = about === null ? [] : (JSON.parse(about) as About);
   return {
     type,
@@ -218,7 +226,7 @@ function entryOfRow(type: StorageType, row: Row, lastNamespace: string | undefin
     name,
     uid,
     revision,
-    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    bytes,
     labels: labels ?? undefined,
     fields: fields ?? undefined,
     owners: owners ?? undefined,
