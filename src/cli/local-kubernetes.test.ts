@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,6 +41,12 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<numbe
   const exit = once(child, 'exit') as Promise<[number | null]>;
   child.kill(signal);
   return (await exit)[0];
+}
+
+/** The exit code and the words of one that does not start. */
+function refused(...args: string[]): [status: number | null, words: string] {
+  const ran = spawnSync(process.execPath, [bin, 'local', 'kubernetes', ...args], { encoding: 'utf8', cwd: root });
+  return [ran.status, ran.stderr];
 }
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
@@ -128,16 +134,116 @@ describe('aro local kubernetes', () => {
     assert.equal(await ended(second.process, 'SIGTERM'), 0);
   });
 
+  it('keeps no value of a secret in its files, whatever ends it', async (t) => {
+    const directory = join(root, 'sealed');
+    const file = join(directory, 'cluster-1.kubeconfig');
+    const values = ['correct horse', 'battery staple'];
+    const forms = values.flatMap((value) => [value, Buffer.from(value).toString('base64')]);
+    const found = (): string[] =>
+      readdirSync(directory)
+        .filter((name) => !name.endsWith('.kubeconfig'))
+        .flatMap((name) => {
+          const bytes = readFileSync(join(directory, name));
+          return [...forms, 'PRIVATE KEY'].filter((form) => bytes.includes(form));
+        });
+    const secrets = '/api/v1/namespaces/default/secrets';
+    const [first = '', second = ''] = values;
+    const secret = (name: string, value: string): object => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name },
+      stringData: { value },
+    });
+    const killed = await started(t, '--data-dir', 'sealed');
+    await ask(file, secrets, secret('first', first));
+    assert.deepEqual(found(), []);
+    await ended(killed.process, 'SIGKILL');
+    assert.deepEqual(found(), []);
+
+    const stopped = await started(t, '--data-dir', 'sealed');
+    await ask(file, secrets, secret('second', second));
+    assert.deepEqual(
+      await Promise.all(
+        ['first', 'second'].map(async (name) => {
+          const { data } = (await ask(file, `${secrets}/${name}`)) as { data: { value: string } };
+          return Buffer.from(data.value, 'base64').toString();
+        }),
+      ),
+      values,
+    );
+    assert.equal(await ended(stopped.process, 'SIGTERM'), 0);
+    assert.deepEqual(found(), []);
+
+    rmSync(join(directory, 'kubernetes.key'));
+    const [key, database] = ['kubernetes.key', 'kubernetes.sqlite'].map((name) => join(directory, name));
+    assert.deepEqual(refused('--data-dir', 'sealed'), [
+      1,
+      `aro: kubernetes cannot start: host key: ${key} is missing or empty, and ${database} needs it: put its copy back, or start with another data directory\n`,
+    ]);
+    writeFileSync(key ?? '', Buffer.alloc(32));
+    const [status, words] = refused('--data-dir', 'sealed');
+    assert.equal(status, 1);
+    assert.match(
+      words,
+      /^aro: kubernetes cannot start: objects: database .*: sealed with key .*; put back the key .*\n$/,
+    );
+  });
+
+  it('says in a sentence that another has the data directory', async (t) => {
+    await started(t, '--data-dir', 'shared');
+    const file = join(root, 'shared', 'kubernetes.sqlite');
+    assert.deepEqual(refused('--data-dir', 'shared'), [
+      1,
+      `aro: kubernetes cannot start: objects: database ${file}: another process has it open; stop that one, or give this one a data directory of its own\n`,
+    ]);
+  });
+
+  it('writes a line for every request to the audit log, and names clusters from before', async (t) => {
+    const log = join(root, 'audit.log');
+    const first = await started(t, '--cluster', 'blue', 'green', '--data-dir', 'audited', '--audit-log', 'audit.log');
+    await ask(join(root, 'audited', 'blue.kubeconfig'), maps, configMap('seen'));
+    assert.equal(await ended(first.process, 'SIGTERM'), 0);
+    if (process.platform !== 'win32') assert.equal(statSync(log).mode & 0o777, 0o600);
+    const lines = readFileSync(log, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).audit)
+      .filter(({ verb }) => verb === 'create');
+    assert.deepEqual(
+      lines.map(({ cluster, objectRef, user, responseStatus }) => [
+        cluster,
+        objectRef.resource,
+        user.username,
+        responseStatus.code,
+      ]),
+      [['blue', 'configmaps', 'kubernetes-admin', 201]],
+    );
+
+    const second = await started(t, '--cluster', 'green', '--data-dir', 'audited', '--audit-log', '-');
+    assert.match(second.out, /\nAlso served, from before: blue\. Name them with --cluster/);
+    assert.equal(await ended(second.process, 'SIGTERM'), 0);
+    assert.deepEqual(refused('--data-dir', 'audited', '--audit-log', '.')[0], 1);
+  });
+
   for (const [args, message] of [
     [[], "option '--data-dir <directory>' is required"],
-    [['--data-dir', 'x', '--clusters', 'many'], 'It must be a whole number from 0 to 100000.'],
+    [['--data-dir', 'x', '--clusters', 'many'], 'It must be a whole number from 1 to 100000.'],
+    [['--data-dir', 'x', '--clusters', '0'], 'It must be a whole number from 1 to 100000.'],
+    [
+      ['--data-dir', 'x', '--oidc-issuer-url', 'https://issuer.test'],
+      'an issuer needs --oidc-issuer-url and --oidc-client-id',
+    ],
+    [
+      ['--data-dir', 'x', '--oidc-issuer-url', 'http://issuer.test', '--oidc-client-id', 'c'],
+      '"http://issuer.test" cannot be an issuer: it must be an https URL',
+    ],
     [['--data-dir', 'x', '--cluster', 'Not_A_Label'], '"Not_A_Label" cannot name a cluster: it must be a DNS label'],
     [['--data-dir', 'x', '--host-suffix', '.x'], '".x" cannot be a host suffix: it must be a DNS name'],
   ] as const) {
     it(`says what is wrong with: ${args.join(' ') || 'no options'}`, () => {
-      const ran = spawnSync(process.execPath, [bin, 'local', 'kubernetes', ...args], { encoding: 'utf8', cwd: root });
-      assert.equal(ran.status, 2);
-      assert.ok(ran.stderr.includes(message), ran.stderr);
+      const [status, words] = refused(...args);
+      assert.equal(status, 2);
+      assert.ok(words.includes(message), words);
     });
   }
 });

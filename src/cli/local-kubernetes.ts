@@ -1,11 +1,14 @@
 // The embedded Kubernetes as a process of its own, with a kubeconfig for each of its clusters.
 import { X509Certificate } from 'node:crypto';
+import { fchmodSync, openSync } from 'node:fs';
 import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { createLogger } from '../kit/log.ts';
+import { lineWriter } from '../kit/line-writer.ts';
+import { createLogger, flushLogger, type Logger } from '../kit/log.ts';
 import { runService } from '../kit/run-service.ts';
 import type { Running } from '../kit/service.ts';
+import type { OidcIssuer } from '../local/kubernetes/access/oidc.ts';
 import { type HostedCluster, isClusterName } from '../local/kubernetes/clusters.ts';
 import { kubeconfigOf } from '../local/kubernetes/kubeconfig.ts';
 import { addNode } from '../local/kubernetes/kubelet/add-node.ts';
@@ -21,6 +24,13 @@ export interface LocalKubernetesOptions {
   readonly nodes: number;
   readonly port?: number;
   readonly hostSuffix: string;
+  /** A file, or `-`. */
+  readonly auditLog?: string;
+  readonly oidcIssuerUrl?: string;
+  readonly oidcClientId?: string;
+  readonly oidcUsernameClaim?: string;
+  readonly oidcGroupsClaim?: string;
+  readonly oidcCaFile?: string;
 }
 
 /** A host name in lower case, short enough for a cluster's label before it. */
@@ -28,12 +38,15 @@ const suffixForm = /^(?=.{1,180}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z
 /** A kubeconfig whose certificate ends sooner than this is written anew. */
 const renewBeforeMs = 90 * 24 * 3600 * 1000;
 const graceSeconds = 5;
+/** So many clusters that nobody asked for are named; of more, their number. */
+const mostNamed = 10;
 
 /** Runs the servers until a signal; see {@link runService} for how it ends. */
 export async function localKubernetes(options: LocalKubernetesOptions): Promise<never> {
   const names = clusterNames(options);
   const suffix = options.hostSuffix;
   if (!suffixForm.test(suffix)) throw new UsageError(`"${suffix}" cannot be a host suffix: it must be a DNS name`);
+  const issuer = await oidcIssuer(options);
   const directory = resolve(options.dataDir);
   await makePrivateDirectory(directory);
   await chmod(directory, 0o700);
@@ -41,6 +54,7 @@ export async function localKubernetes(options: LocalKubernetesOptions): Promise<
   const port = options.port ?? (await rememberedPort(portFile));
   // Standard output is for the person who started it.
   const logger = createLogger({ service: 'kubernetes', level: 'warn', destination: process.stderr });
+  const auditLogger = options.auditLog === undefined ? undefined : openAuditLog(options.auditLog);
   const config: KubernetesConfig = {
     logger,
     dataDirectory: directory,
@@ -48,27 +62,73 @@ export async function localKubernetes(options: LocalKubernetesOptions): Promise<
     suffix,
     port,
     graceSeconds,
+    ...(auditLogger ? { auditLogger } : {}),
+    ...(issuer ? { oidc: () => [issuer] } : {}),
   };
+  // Outside of the run, so that what keeps it from starting is told in a sentence and not as a line of a log.
+  const running = await start(config);
   let told = '';
-  const startWithFiles = async (given: KubernetesConfig): Promise<Running> => {
-    const running = await start(given);
+  const withFiles = async (): Promise<Running> => {
     try {
       await replaceFile(portFile, `${new URL(running.addresses.https ?? '').port}\n`);
-      told = await writeKubeconfigs(running, directory, names);
+      told = (await writeKubeconfigs(running, directory, names)) + others(running, names);
       for (const name of names) await addNodes(running.clusters.find(name), options.nodes);
     } catch (error) {
       await running.stop();
       throw error;
     }
-    return running;
+    return {
+      ...running,
+      async stop() {
+        await running.stop();
+        if (auditLogger) await flushLogger(auditLogger);
+      },
+    };
   };
-  return runService(startWithFiles, config, {
+  return runService(withFiles, config, {
     name: 'kubernetes',
     logger,
     graceSeconds,
     onReady: () => process.stdout.write(`${told}\nReady. Ctrl-C stops it; what the clusters hold is kept.\n`),
   });
 }
+
+function openAuditLog(file: string): Logger {
+  const service = 'kubernetes-audit';
+  if (file === '-') return createLogger({ service });
+  try {
+    const descriptor = openSync(file, 'a', 0o600);
+    fchmodSync(descriptor, 0o600);
+    return createLogger({ service, destination: lineWriter(descriptor) });
+  } catch (cause) {
+    throw new Error(`the audit log cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function oidcIssuer(options: LocalKubernetesOptions): Promise<OidcIssuer | undefined> {
+  const { oidcIssuerUrl: url, oidcClientId, oidcUsernameClaim, oidcGroupsClaim, oidcCaFile } = options;
+  const given = [url, oidcClientId, oidcUsernameClaim, oidcGroupsClaim, oidcCaFile].some((one) => one !== undefined);
+  if (!given) return undefined;
+  if (url === undefined || !oidcClientId) {
+    throw new UsageError('an issuer needs --oidc-issuer-url and --oidc-client-id, both');
+  }
+  if (!URL.canParse(url) || new URL(url).protocol !== 'https:') {
+    throw new UsageError(`"${url}" cannot be an issuer: it must be an https URL`);
+  }
+  const ca = oidcCaFile && (await textOf(oidcCaFile));
+  if (oidcCaFile !== undefined && !ca) throw new UsageError(`${oidcCaFile} holds no certificates`);
+  return {
+    url,
+    audiences: [oidcClientId],
+    ...(oidcUsernameClaim === undefined ? {} : { usernameClaim: oidcUsernameClaim }),
+    ...(oidcGroupsClaim === undefined ? {} : { groupsClaim: oidcGroupsClaim }),
+    ...(ca ? { ca } : {}),
+    // Who starts the server on this machine may name an issuer on this machine.
+    allowPrivateAddress: true,
+  };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function addNodes(cluster: HostedCluster | undefined, count: number): Promise<void> {
   if (!cluster) return;
@@ -81,6 +141,15 @@ function clusterNames({ clusters, cluster = [] }: LocalKubernetesOptions): reado
   }
   const count = clusters ?? (cluster.length > 0 ? 0 : 1);
   return [...new Set([...Array.from({ length: count }, (_, at) => `cluster-${at + 1}`), ...cluster])];
+}
+
+/** A line for clusters that are there from before and were not asked for. */
+function others(running: RunningKubernetes, names: readonly string[]): string {
+  const asked = new Set(names);
+  const found = [...running.clusters.list()].map(({ name }) => name).filter((name) => !asked.has(name));
+  if (found.length === 0) return '';
+  const which = found.length > mostNamed ? `${found.length} clusters` : found.join(', ');
+  return `\nAlso served, from before: ${which}. Name them with --cluster to have their kubeconfigs checked and shown.\n`;
 }
 
 async function rememberedPort(file: string): Promise<number> {

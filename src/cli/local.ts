@@ -9,11 +9,17 @@ export function local(command: Command): void {
     .description('API servers for many clusters on one port, until Ctrl-C; what they hold is kept');
   required(kubernetes, '--data-dir <directory>', 'where objects, keys and the kubeconfigs are kept');
   kubernetes
-    .option('--clusters <count>', 'how many clusters: cluster-1, cluster-2 …', wholeNumber(0, 100_000))
+    .option('--clusters <count>', 'how many clusters: cluster-1, cluster-2 …', wholeNumber(1, 100_000))
     .option('--cluster <name...>', 'clusters by name; one called cluster-1 when neither is given')
     .option('--nodes <count>', 'simulated nodes in each cluster, on which pods run', wholeNumber(0, 100), 1)
     .option('--port <port>', 'the port; the one used before with this data, or a free one', wholeNumber(0, 65_535))
     .option('--host-suffix <suffix>', 'clusters answer to <name>.<suffix>', 'kubernetes.localhost')
+    .option('--audit-log <file>', 'adds a line of JSON for every request to this file; - is standard output')
+    .option('--oidc-issuer-url <url>', 'takes tokens of this OpenID Connect issuer (https)')
+    .option('--oidc-client-id <id>', 'whom such tokens must be for')
+    .option('--oidc-username-claim <claim>', 'the claim with the name of the user; sub when left out')
+    .option('--oidc-groups-claim <claim>', 'the claim with the groups of the user; none when left out')
+    .option('--oidc-ca-file <file>', 'certificates (PEM) to trust the issuer by, besides the public ones')
     .action(async (options: LocalKubernetesOptions) =>
       // Loaded when it runs: reading help needs no server.
       (await import('./local-kubernetes.ts')).localKubernetes(options),
