@@ -1,5 +1,6 @@
 // The members of objects that controllers look at and write. Decoding has made sure of the types.
 import type { KubeObject, ObjectMeta } from '../object.ts';
+import type { JobSpec } from '../types/batch.ts';
 import type { LabelSelector, PodSpec, PodTemplate, Resources } from '../types/pod/pod-spec.ts';
 
 export interface Condition {
@@ -206,20 +207,6 @@ export interface JobStatus {
   completedIndexes?: string;
   failedIndexes?: string;
   uncountedTerminatedPods?: { succeeded?: string[]; failed?: string[] };
-}
-
-export interface JobSpec {
-  parallelism?: number;
-  completions?: number;
-  completionMode?: string;
-  backoffLimit?: number;
-  backoffLimitPerIndex?: number;
-  maxFailedIndexes?: number;
-  activeDeadlineSeconds?: number;
-  ttlSecondsAfterFinished?: number;
-  selector?: LabelSelector;
-  suspend?: boolean;
-  template: PodTemplate;
 }
 
 export interface Job extends KubeObject {

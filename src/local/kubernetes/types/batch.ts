@@ -22,7 +22,7 @@ const nameLabel = 'batch.kubernetes.io/job-name';
 /** Completions of an indexed job beyond this need fewer pods at a time; beyond that none are taken. */
 const mostIndexes = 1_000_000_000;
 
-interface JobSpec {
+export interface JobSpec {
   parallelism?: number;
   completions?: number;
   completionMode?: string;

@@ -4,7 +4,12 @@ import { invalidValue, keyed } from '../../schema/field-errors.ts';
 import type { FieldError } from '../../status.ts';
 import { declare } from '../declare.ts';
 import type { Resources } from '../pod/pod-spec.ts';
-import { validateResourceName, validateResourceQuantity } from '../pod/validate-resources.ts';
+import {
+  countedResources,
+  quotaResources,
+  validateResourceName,
+  validateResourceQuantity,
+} from '../pod/validate-resources.ts';
 import { ownStatus, status } from '../status.ts';
 
 interface QuotaSpec {
@@ -14,24 +19,6 @@ interface QuotaSpec {
 
 const specOf = (object: KubeObject): QuotaSpec => (object.spec ?? {}) as QuotaSpec;
 
-const compute = ['cpu', 'memory', 'ephemeral-storage'];
-const counted = [
-  'pods',
-  'resourcequotas',
-  'services',
-  'replicationcontrollers',
-  'secrets',
-  'configmaps',
-  'persistentvolumeclaims',
-  'services.nodeports',
-  'services.loadbalancers',
-];
-const standard = new Set([
-  ...compute,
-  ...compute.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
-  'requests.storage',
-  ...counted,
-]);
 const scopes = [
   'Terminating',
   'NotTerminating',
@@ -47,7 +34,7 @@ const conflicts = [
 
 function fits(scope: string, resource: string): boolean {
   if (scope === 'BestEffort') return resource === 'pods';
-  if (scopes.includes(scope)) return resource === 'pods' || !counted.includes(resource);
+  if (scopes.includes(scope)) return resource === 'pods' || !countedResources.includes(resource);
   return true;
 }
 
@@ -57,7 +44,7 @@ function validate(object: KubeObject): FieldError[] {
   for (const [name, text] of Object.entries(spec.hard ?? {})) {
     const at = keyed('spec.hard', name);
     found.push(...validateResourceName(name, at));
-    const known = standard.has(name) || name.startsWith('hugepages-') || name.startsWith('requests.hugepages-');
+    const known = quotaResources.has(name) || name.startsWith('hugepages-') || name.startsWith('requests.hugepages-');
     if (!name.includes('/') && !known) found.push(invalidValue(at, name, 'must be a standard resource for quota'));
     found.push(...validateResourceQuantity(name, text, at));
   }
@@ -65,7 +52,7 @@ function validate(object: KubeObject): FieldError[] {
   for (const scope of asked) {
     if (!scopes.includes(scope)) found.push(invalidValue('spec.scopes', asked, 'unsupported scope'));
     for (const name of Object.keys(spec.hard ?? {}).sort()) {
-      if (standard.has(name) && !fits(scope, name)) {
+      if (quotaResources.has(name) && !fits(scope, name)) {
         found.push(invalidValue('spec.scopes', asked, 'unsupported scope applied to resource'));
       }
     }

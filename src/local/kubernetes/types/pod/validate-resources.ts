@@ -6,37 +6,27 @@ import type { FieldError } from '../../status.ts';
 import type { Resources } from './pod-spec.ts';
 
 const containerResources = ['cpu', 'memory', 'ephemeral-storage'];
-const standardResources = new Set([
+/** What is counted in objects, and so only in whole numbers. */
+export const countedResources: readonly string[] = [
+  'pods',
+  'resourcequotas',
+  'services',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+];
+/** What a quota may limit without a domain in its name. */
+export const quotaResources: ReadonlySet<string> = new Set([
   ...containerResources,
-  'requests.cpu',
-  'requests.memory',
-  'requests.ephemeral-storage',
+  ...containerResources.flatMap((name) => [`requests.${name}`, `limits.${name}`]),
   'requests.storage',
-  'limits.cpu',
-  'limits.memory',
-  'limits.ephemeral-storage',
-  'pods',
-  'resourcequotas',
-  'services',
-  'replicationcontrollers',
-  'secrets',
-  'configmaps',
-  'persistentvolumeclaims',
-  'services.nodeports',
-  'services.loadbalancers',
-  'storage',
+  ...countedResources,
 ]);
-const integerResources = new Set([
-  'pods',
-  'resourcequotas',
-  'services',
-  'replicationcontrollers',
-  'secrets',
-  'configmaps',
-  'persistentvolumeclaims',
-  'services.nodeports',
-  'services.loadbalancers',
-]);
+const standardResources = new Set([...quotaResources, 'storage']);
+const integerResources = new Set(countedResources);
 
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
