@@ -6,7 +6,7 @@ import { atMost, createMetrics, oneOf, statusCode } from '../../kit/metrics.ts';
 import type { Running } from '../../kit/service.ts';
 import { createAuditLog } from './access/audit.ts';
 import { issuerDiscovery } from './access/issuer-discovery.ts';
-import { createOidcKeys, type OidcIssuer } from './access/oidc.ts';
+import type { OidcIssuer } from './access/oidc.ts';
 import { createWebhookCaller, type ServiceResolver } from './admission/webhook-call.ts';
 import { authorityStorage } from './authorities.ts';
 import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } from './clusters.ts';
@@ -146,7 +146,8 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         config.oidc &&
         (await part(
           'keys of issuers',
-          () => createOidcKeys(),
+          // Loaded where there are issuers: it takes a part of the time to the first answer.
+          async () => (await import('./access/oidc.ts')).createOidcKeys(),
           (keys) => keys.close(),
         ));
       const ownListeners = new Map<HostedCluster, Listening[]>();
