@@ -1,5 +1,4 @@
 // Bodies of requests: which formats they come in, and what is said of those that cannot be read.
-import { parseDocument } from 'yaml';
 import type { JsonObject, JsonValue } from '../object.ts';
 import { isObject } from '../patch/json-tree.ts';
 import { apiVersionOf } from '../registry/served.ts';
@@ -9,6 +8,8 @@ import { badRequest, invalid, StatusError, unsupportedMediaType } from '../statu
 import type { ResourceType } from '../types/resource-type.ts';
 import { objectTypes } from './negotiate.ts';
 import { decodeProtobuf, ProtobufError } from './protobuf/decode.ts';
+import { parseYaml, YamlTextError } from './yaml.ts';
+import { parseYamlOnThread } from './yaml-thread.ts';
 
 export type BodyFormat = 'json' | 'yaml' | 'protobuf';
 
@@ -27,13 +28,16 @@ export function bodyFormat(contentType: string | undefined): BodyFormat {
   throw unsupportedMediaType(objectTypes);
 }
 
-/** Reads a body of any format. Throws JsonTextError, YamlTextError or ProtobufError. */
-export function parseBody(bytes: Buffer, format: BodyFormat): ParsedJson {
+/**
+ * Reads a body of any format. Rejects with JsonTextError, YamlTextError or ProtobufError, and with StatusError where it takes too
+ * much to read. What takes long is done in turns, one tenant after the other.
+ */
+export async function parseBody(bytes: Buffer, format: BodyFormat, tenant: string): Promise<ParsedJson> {
   if (format === 'protobuf') {
     const value = decodeProtobuf(bytes);
     return { value, duplicates: [], depth: depthOf(value) };
   }
-  return format === 'yaml' ? parseYaml(bytes.toString()) : parseJson(bytes.toString());
+  return format === 'yaml' ? readYaml(bytes.toString(), tenant) : parseJson(bytes.toString());
 }
 
 /** What is wrong with a body that cannot be read; undefined for other errors. */
@@ -42,18 +46,11 @@ export function bodyProblem(error: unknown): string | undefined {
   return error instanceof JsonTextError ? `couldn't get version/kind; json parse error: ${error.message}` : undefined;
 }
 
-export class YamlTextError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'YamlTextError';
-  }
-}
+/** Longer YAML is read beside everything else. */
+const longYaml = 16 * 1024;
 
-/** Stay texts. */
-const plainTags = new Set(['tag:yaml.org,2002:timestamp', 'tag:yaml.org,2002:binary']);
-
-/** Reads YAML as Go's library does: YAML 1.1, times stay texts, the last of equal keys counts. Throws YamlTextError. */
-export function parseYaml(text: string): ParsedJson {
+/** Reads YAML. */
+async function readYaml(text: string, tenant: string): Promise<ParsedJson> {
   // kubectl sends JSON under YAML's name; that is quicker read as what it is.
   if (text.trimStart().startsWith('{')) {
     try {
@@ -62,55 +59,8 @@ export function parseYaml(text: string): ParsedJson {
       // Flow YAML that is no JSON.
     }
   }
-  try {
-    const document = parseDocument(text, {
-      version: '1.1',
-      uniqueKeys: true,
-      prettyErrors: true,
-      logLevel: 'silent',
-      customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !plainTags.has(tag.tag)),
-    });
-    const duplicates: string[] = [];
-    for (const { code, message, linePos, pos } of document.errors) {
-      const line = Math.min(linePos?.[0].line ?? 1, text.trimEnd().split('\n').length);
-      if (code === 'DUPLICATE_KEY') {
-        const key = /^[^:\s]+/.exec(text.slice(pos[0]))?.[0] ?? '';
-        duplicates.push(`line ${line}: key ${JSON.stringify(key)} already set in map`);
-      } else if (code !== 'MULTIPLE_DOCS') throw new YamlTextError(`yaml: ${goYamlText(text, message, line)}`);
-    }
-    const value = (document.toJS({ maxAliasCount: 100 }) ?? null) as JsonValue;
-    return { value, duplicates, depth: depthOf(value) };
-  } catch (cause) {
-    if (cause instanceof YamlTextError) throw cause;
-    // The library recurses.
-    if (cause instanceof RangeError) throw new YamlTextError('yaml: exceeded max depth of 10000');
-    throw new YamlTextError(`yaml: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
-}
-
-/** What Go's library says of the errors people make most; its parser names the line, its scanner only from the second on. */
-const yamlTexts: readonly {
-  readonly of: RegExp;
-  /** What the text ends in, where that matters. */
-  readonly ending?: RegExp;
-  readonly says: string;
-  readonly by: 'parser' | 'scanner';
-}[] = [
-  { of: /^Flow map/, ending: /[:,{]\s*$/, says: 'did not find expected node content', by: 'parser' },
-  { of: /^Flow map/, says: "did not find expected ',' or '}'", by: 'parser' },
-  { of: /^Flow sequence/, ending: /[,[]\s*$/, says: 'did not find expected node content', by: 'parser' },
-  { of: /^Flow sequence/, says: "did not find expected ',' or ']'", by: 'parser' },
-  { of: /^Maximum call stack/, says: 'exceeded max depth of 10000', by: 'scanner' },
-  { of: /Tabs are not allowed/, says: 'found character that cannot start any token', by: 'scanner' },
-  { of: /^Plain value cannot start with/, says: 'found character that cannot start any token', by: 'scanner' },
-  { of: /^Nested mappings are not allowed/, says: 'mapping values are not allowed in this context', by: 'scanner' },
-  { of: /^Missing closing ["']/, says: 'found unexpected end of stream', by: 'scanner' },
-];
-
-function goYamlText(text: string, message: string, line: number): string {
-  const known = yamlTexts.find(({ of, ending }) => of.test(message) && (!ending || ending.test(text)));
-  const says = known?.says ?? message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? message;
-  return known?.by === 'scanner' && line === 1 ? says : `line ${line}: ${says}`;
+  const read = text.length > longYaml ? await parseYamlOnThread(text, tenant) : parseYaml(text);
+  return { ...read, depth: depthOf(read.value) };
 }
 
 /** How the server shows what it could not read: the start as text if it looks like JSON, else in hexadecimal. */
@@ -128,20 +78,27 @@ const versionKind =
 const goKind = (value: JsonValue): string =>
   Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
 
+export interface ObjectBody {
+  readonly body: JsonObject;
+  readonly duplicates: readonly string[];
+  readonly depth: number;
+}
+
 /** Reads the body of a create or update of this kind. */
-export function readObjectBody(
+export async function readObjectBody(
   bytes: Buffer,
   format: BodyFormat,
   kind: { readonly group: string; readonly version: string; readonly kind: string },
   custom: boolean,
-): { readonly body: JsonObject; readonly duplicates: readonly string[]; readonly depth: number } {
+  tenant: string,
+): Promise<ObjectBody> {
   // Custom resources have no numbers for their fields.
   if (custom && format === 'protobuf') throw unsupportedMediaType(['application/json', 'application/yaml']);
   const unrecognized = (why: string): StatusError =>
     badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${shown(bytes)})`);
   let parsed: ParsedJson;
   try {
-    parsed = parseBody(bytes, format);
+    parsed = await parseBody(bytes, format, tenant);
   } catch (error) {
     const problem = bodyProblem(error);
     if (problem !== undefined) throw unrecognized(problem);
@@ -221,10 +178,10 @@ export function patchFormat(contentType: string | undefined, type: ResourceType)
 }
 
 /** Reads the body of a patch. */
-export function readPatchBody(bytes: Buffer, format: PatchFormat): ParsedJson {
+export async function readPatchBody(bytes: Buffer, format: PatchFormat, tenant: string): Promise<ParsedJson> {
   const text = bytes.toString();
   try {
-    const parsed = format === 'apply' ? parseYaml(text) : parseJson(text);
+    const parsed = format === 'apply' ? await readYaml(text, tenant) : parseJson(text);
     refuseDeep(parsed.depth);
     return parsed;
   } catch (error) {

@@ -5,6 +5,7 @@ import type { Cluster } from '../cluster.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { Exchange } from './exchange.ts';
 import type { WriteOptions } from './options.ts';
+import type { Warnings } from './warnings.ts';
 
 const longestManager = 128;
 
@@ -14,12 +15,12 @@ export function managerOf(userAgent: string | undefined): string {
   return name === '' ? 'unknown' : name.slice(0, longestManager);
 }
 
-/** Warnings are collected in `warnings`; the same text comes once. */
+/** Warnings are collected in `warnings`. */
 export function contextOf(
   exchange: Exchange,
   cluster: Cluster,
   user: User,
-  warnings: string[],
+  warnings: Warnings,
   options?: Pick<WriteOptions, 'dryRun' | 'fieldManager' | 'fieldValidation'>,
 ): RequestContext {
   let controller: AbortController | undefined;
@@ -29,9 +30,7 @@ export function contextOf(
     dryRun: options?.dryRun ?? false,
     fieldManager: options?.fieldManager || managerOf(exchange.headers['user-agent']),
     fieldValidation: options?.fieldValidation ?? 'Warn',
-    warn(text) {
-      if (!warnings.includes(text)) warnings.push(text);
-    },
+    warn: (text) => warnings.add(text),
     annotate: (key, value) => annotateRequest(exchange, key, value),
     // Most requests are over before anybody asks.
     get signal() {

@@ -12,6 +12,7 @@ import { type RequestInfo, requestInfo } from './request-info.ts';
 import { sendAnswer, serveResource } from './resources.ts';
 import { type Sending, sendBytes, sendObject } from './respond.ts';
 import type { Extensions } from './routes.ts';
+import { createWarnings, type Warnings } from './warnings.ts';
 
 export interface HandlerOptions {
   readonly extensions: Extensions;
@@ -90,7 +91,7 @@ export function createHandler({ extensions, stopping, observe }: HandlerOptions)
     const started = performance.now();
     const info = requestInfo(exchange.method, exchange.url);
     const given = exchange.headers['audit-id'];
-    const warnings: string[] = [];
+    const warnings = createWarnings();
     const auditId = typeof given === 'string' && given.length <= 64 ? given : randomUUID();
     const sending: Sending = { exchange, query: info?.query ?? noQuery, auditId, warnings };
     const state: State = { sending, warnings };
@@ -132,7 +133,7 @@ export function createHandler({ extensions, stopping, observe }: HandlerOptions)
 
 interface State {
   readonly sending: Sending;
-  readonly warnings: string[];
+  readonly warnings: Warnings;
   /** Whom the request acts as. */
   user?: User;
   sender?: User;

@@ -164,8 +164,13 @@ export interface DeleteRequest {
 }
 
 /** Delete options, from the body where there is one, else from the query. */
-export function deleteRequest(query: URLSearchParams, body: Buffer, format: BodyFormat | undefined): DeleteRequest {
-  const given = body.length > 0 ? optionsInBody(body, format ?? 'json') : undefined;
+export async function deleteRequest(
+  query: URLSearchParams,
+  body: Buffer,
+  format: BodyFormat | undefined,
+  tenant: string,
+): Promise<DeleteRequest> {
+  const given = body.length > 0 ? await optionsInBody(body, format ?? 'json', tenant) : undefined;
   const errors: FieldError[] = [];
   const policy = given ? given.propagationPolicy : (query.get('propagationPolicy') ?? undefined);
   const orphan = given ? given.orphanDependents : flag(query, 'orphanDependents');
@@ -209,10 +214,10 @@ interface BodyOptions {
 
 const deleteOptions = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 
-function optionsInBody(bytes: Buffer, format: BodyFormat): BodyOptions {
+async function optionsInBody(bytes: Buffer, format: BodyFormat, tenant: string): Promise<BodyOptions> {
   let value: unknown;
   try {
-    ({ value } = parseBody(bytes, format));
+    ({ value } = await parseBody(bytes, format, tenant));
   } catch (error) {
     const problem = bodyProblem(error);
     throw problem === undefined ? error : badRequest(problem);

@@ -21,6 +21,7 @@ import { type Sending, sendBytes, sendJsonBytes, sendObject, streamHeaders } fro
 import type { ActionHandler, Answer, Extensions } from './routes.ts';
 import { includeObject, type Shaping, shapedList, shapedObject, shapedRelated } from './shapes.ts';
 import { sendStream, upgradeTo } from './streams.ts';
+import type { Warnings } from './warnings.ts';
 import { watchStream } from './watch-stream.ts';
 
 export interface ResourceRequest {
@@ -28,7 +29,7 @@ export interface ResourceRequest {
   readonly cluster: HostedCluster;
   readonly user: User;
   readonly info: RequestInfo;
-  readonly warnings: string[];
+  readonly warnings: Warnings;
   readonly sending: Sending;
   readonly extensions: Extensions;
   /** Fires when the server stops: watches end so that clients go elsewhere. */
@@ -93,7 +94,7 @@ export async function serveResource(request: ResourceRequest): Promise<boolean> 
   const found = route(cluster, info, exchange.method);
   if (!found) return false;
   const { type, verb } = found;
-  if (type.deprecation !== undefined) request.warnings.push(type.deprecation);
+  if (type.deprecation !== undefined) request.warnings.add(type.deprecation);
   const subresource = info.subresource === '' ? undefined : type.subresources[info.subresource];
   const key = `${type.group}/${type.plural}${info.subresource === '' ? '' : `/${info.subresource}`}`;
   const action = extensions.actions.get(key);
@@ -155,10 +156,16 @@ async function readObjectOf(
   const bytes = await exchange.body(bodyLimit);
   const context = contextOf(exchange, cluster, user, warnings, options);
   if (subresource?.kind === 'scale') {
-    const { body } = readObjectBody(bytes, format, scaleKind, false);
+    const { body } = await readObjectBody(bytes, format, scaleKind, false, cluster.name);
     return { object: decodeBuiltin('autoscaling', 'v1', 'Scale', body).object, context };
   }
-  const { body, duplicates, depth } = readObjectBody(bytes, format, type, type.custom !== undefined);
+  const { body, duplicates, depth } = await readObjectBody(
+    bytes,
+    format,
+    type,
+    type.custom !== undefined,
+    cluster.name,
+  );
   const { object, complaints } = decode(type, body, duplicates);
   if (depth > recursiveDepth) refuseDeep(depthOf(object));
   reportComplaints(context, type, complaints);
@@ -210,7 +217,7 @@ const verbs: Readonly<Record<Verb, Serve>> = {
     const options = writeOptions(info.query, 'PatchOptions', format === 'apply');
     const shaping = shapingOf(request);
     const bytes = await exchange.body(bodyLimit);
-    const { value, duplicates } = readPatchBody(bytes, format);
+    const { value, duplicates } = await readPatchBody(bytes, format, cluster.name);
     const context = contextOf(exchange, cluster, user, warnings, options);
     const patch = { type: format, body: value, duplicates, force: options.force ?? false };
     const written = await cluster.registry.patch(context, type, placeOf(type, info), patch, info.subresource);
@@ -220,7 +227,7 @@ const verbs: Readonly<Record<Verb, Serve>> = {
   async delete(request, type) {
     const { exchange, cluster, user, warnings, info, sending } = request;
     const shaping = shapingOf(request);
-    const { options, dryRun } = await readDelete(exchange, info);
+    const { options, dryRun } = await readDelete(request);
     const context = contextOf(exchange, cluster, user, warnings, {
       dryRun,
       fieldManager: undefined,
@@ -246,7 +253,7 @@ const verbs: Readonly<Record<Verb, Serve>> = {
     const { exchange, cluster, user, warnings, info, sending } = request;
     const shaping = shapingOf(request);
     const query = listQuery(info.query, type.namespaced ? info.namespace : '');
-    const { options, dryRun } = await readDelete(exchange, info);
+    const { options, dryRun } = await readDelete(request);
     const context = contextOf(exchange, cluster, user, warnings, {
       dryRun,
       fieldManager: undefined,
@@ -258,10 +265,10 @@ const verbs: Readonly<Record<Verb, Serve>> = {
   },
 };
 
-async function readDelete(exchange: Exchange, info: RequestInfo): Promise<ReturnType<typeof deleteRequest>> {
+async function readDelete({ exchange, info, cluster }: ResourceRequest): ReturnType<typeof deleteRequest> {
   const bytes = await exchange.body(bodyLimit);
   const format = bytes.length > 0 ? bodyFormat(exchange.headers['content-type']) : undefined;
-  return deleteRequest(info.query, bytes, format);
+  return deleteRequest(info.query, bytes, format, cluster.name);
 }
 
 /** A watch that names no time ends after 30 to 60 minutes, at random, so that clients do not all come back at once. */
@@ -361,7 +368,8 @@ async function act(
   if (writes) {
     const format = bodyFormat(exchange.headers['content-type']);
     const kind = subresource?.kind === 'action' ? subresource.request : type;
-    const { body, duplicates } = readObjectBody(await exchange.body(bodyLimit), format, kind, false);
+    const bytes = await exchange.body(bodyLimit);
+    const { body, duplicates } = await readObjectBody(bytes, format, kind, false, cluster.name);
     const read = decodeBuiltin(kind.group, kind.version, kind.kind, body);
     const complaints = [...duplicates, ...read.unknown.map((path) => `unknown field "${path}"`)];
     reportComplaints(context, kind, complaints);

@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import type { Exchange } from './exchange.ts';
 import type { Form } from './negotiate.ts';
 import { isTrue } from './request-info.ts';
+import type { Warnings } from './warnings.ts';
 
 /** From this size on an answer is compressed for clients that take it. */
 const compressFrom = 128 * 1024;
@@ -13,7 +14,7 @@ export interface Sending {
   readonly exchange: Exchange;
   readonly query: URLSearchParams;
   readonly auditId: string;
-  readonly warnings: readonly string[];
+  readonly warnings: Warnings;
 }
 
 function headersOf(sending: Sending, contentType: string): OutgoingHttpHeaders {
@@ -22,19 +23,10 @@ function headersOf(sending: Sending, contentType: string): OutgoingHttpHeaders {
     'cache-control': 'no-cache, private',
     'content-type': contentType,
   };
-  if (sending.warnings.length > 0) {
-    // One header per warning; Node's types know a single one only.
-    (headers as Record<string, string[]>).warning = sending.warnings.map(warningHeader);
-  }
+  const warnings = sending.warnings.headers;
+  // One header per warning; Node's types know a single one only.
+  if (warnings.length > 0) (headers as Record<string, readonly string[]>).warning = warnings;
   return headers;
-}
-
-const notInHeaders = /[^\t\x20-\x7e\x80-\uffff]/g;
-
-/** RFC 7234's form: code, agent, text in quotes. */
-function warningHeader(text: string): string {
-  const safe = Buffer.from(text.replaceAll(notInHeaders, ' ')).toString('latin1');
-  return `299 - "${safe.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
 const peoplesTools = /^(curl|Wget|Mozilla\/5\.0)/i;

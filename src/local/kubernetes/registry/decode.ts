@@ -1,6 +1,7 @@
 // From a parsed body to an object of its type: what the type does not know is dropped, and told or refused as asked.
 import type { JsonObject, KubeObject } from '../object.ts';
 import type { RequestContext } from '../request-context.ts';
+import { goQuote } from '../schema/go-text.ts';
 import { badRequest } from '../status.ts';
 import type { ResourceType } from '../types/resource-type.ts';
 import { apiVersionOf } from './served.ts';
@@ -15,7 +16,11 @@ export interface Decoded {
 export function decode(type: ResourceType, body: JsonObject, duplicates: readonly string[] = []): Decoded {
   const { object, unknown } = decodeBody(type, body);
   if (unknown.length === 0) return { object, complaints: duplicates };
-  return { object, complaints: [...duplicates, ...unknown.map((path) => `unknown field "${path}"`)] };
+  const quoted = unknown.map(goQuote);
+  // A member that the type does not have is not looked at again.
+  const untold = new Set(type.custom ? [] : quoted.map((path) => `duplicate field ${path}`));
+  const told = duplicates.filter((complaint) => !untold.has(complaint));
+  return { object, complaints: [...told, ...quoted.map((path) => `unknown field ${path}`)] };
 }
 
 /** Reads a body, and names the fields that the type does not have. */

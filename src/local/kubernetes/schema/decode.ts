@@ -12,7 +12,8 @@ interface Reading {
   /** Member names, list indexes, and map keys (marked by `key`). */
   readonly path: (string | number | { readonly key: string })[];
   readonly structs: string[];
-  readonly unknown: string[];
+  /** Paths of unknown members, the first {@link mostUnknown}. */
+  readonly unknown: Set<string>;
   /** The first wrong type; reading goes on, as a hard failure further on is told instead. */
   wrongType: string | undefined;
   /** The same in the words of the server's way from plain maps to objects, which strategic merge patches take. */
@@ -57,6 +58,9 @@ function conversionProblem(value: JsonValue, goType: string, base: Base): string
 /** Undefined stands for nothing: null, or a wrong type. */
 type Decoder = (value: JsonValue, reading: Reading) => JsonValue | undefined;
 
+/** So many unknown members are named; the server's decoder stops counting there too. */
+const mostUnknown = 100;
+
 /** Deeper than any built-in type goes but for schemas within schemas. */
 const deepest = 1000;
 
@@ -70,6 +74,7 @@ const jsonKind = (value: JsonValue): string => {
 };
 
 function wrongType(reading: Reading, value: JsonValue, goType: string, base: Base, literal = ''): undefined {
+  if (reading.unconvertible !== undefined && reading.wrongType !== undefined) return undefined;
   reading.unconvertible ??= conversionProblem(value, goType, base);
   const fields = reading.path.filter((step) => typeof step === 'string').join('.');
   reading.wrongType ??= `json: cannot unmarshal ${jsonKind(value)}${literal} into Go struct field ${reading.structs.at(-1)}.${fields} of type ${goType}`;
@@ -135,7 +140,7 @@ const schemaProps = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JS
 const nestedSchema: Decoder = (value, reading) => {
   if (Array.isArray(value)) return value.map((item) => (isObject(item) ? (nestedSchema(item, reading) ?? {}) : item));
   if (!isObject(value)) return value;
-  const inner: Reading = { ...reading, unknown: [], wrongType: undefined, unconvertible: undefined };
+  const inner: Reading = { ...reading, unknown: new Set(), wrongType: undefined, unconvertible: undefined };
   const result = structDecoder(schemaProps)(value, inner);
   reading.wrongType ??= inner.wrongType;
   reading.unconvertible ??= inner.unconvertible;
@@ -283,8 +288,9 @@ function makeStructDecoder(name: string): Decoder {
     for (const [key, entry] of Object.entries(value)) {
       const known = members.get(key);
       reading.path.push(key);
-      if (!known) reading.unknown.push(pathText(reading));
-      else if (entry !== null) {
+      if (!known) {
+        if (reading.unknown.size < mostUnknown) reading.unknown.add(pathText(reading));
+      } else if (entry !== null) {
         const read = known.decode(entry, reading);
         if (read !== undefined && !isEmpty(known.member, read)) result[key] = read;
       }
@@ -319,7 +325,13 @@ export function definitionName(group: string, version: string, kind: string): st
 
 /** Reads a value as the definition of that name; throws WrongTypeError with `title`, if any, before the reason. */
 export function decodeAs(name: string, body: JsonObject, title: string): { value: JsonObject; unknown: string[] } {
-  const reading: Reading = { path: [], structs: [], unknown: [], wrongType: undefined, unconvertible: undefined };
+  const reading: Reading = {
+    path: [],
+    structs: [],
+    unknown: new Set(),
+    wrongType: undefined,
+    unconvertible: undefined,
+  };
   const said = (why: string): string => (title ? `${title}: ${why}` : why);
   let value: JsonValue | undefined;
   try {
@@ -333,7 +345,7 @@ export function decodeAs(name: string, body: JsonObject, title: string): { value
   if (reading.wrongType !== undefined) {
     throw new WrongTypeError(said(reading.wrongType), reading.unconvertible ?? reading.wrongType);
   }
-  return { value: value as JsonObject, unknown: reading.unknown };
+  return { value: value as JsonObject, unknown: [...reading.unknown] };
 }
 
 /** Reads a body as a built-in kind. Its own apiVersion and kind may be missing; if they name another kind, it is refused. */

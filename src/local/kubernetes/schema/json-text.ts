@@ -1,6 +1,7 @@
 // JSON as the server reads it: Go's words for what is wrong, and members that are named twice.
 import type { JsonValue } from '../object.ts';
 import { recursiveDepth } from './depth.ts';
+import { goQuote } from './go-text.ts';
 
 /** The text is no JSON; the message is what Go's decoder says. */
 export class JsonTextError extends Error {
@@ -101,9 +102,12 @@ export function parseJson(text: string): ParsedJson {
   return { value, duplicates: members === countMembers(value) ? [] : duplicatesIn(text), depth };
 }
 
+/** So many are named; the server's decoder stops counting there too. */
+const mostDuplicates = 100;
+
 /** Finds the members that a text, known to be JSON, names twice. */
 function duplicatesIn(text: string): string[] {
-  const found: string[] = [];
+  const found = new Set<string>();
   const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
   interface Level {
     readonly names: Set<string> | undefined;
@@ -133,13 +137,16 @@ function duplicatesIn(text: string): string[] {
       pending = undefined;
     } else if (token === ':' && level?.names) {
       const name = JSON.parse(last) as string;
-      if (level.names.has(name)) found.push(`duplicate field "${level.path === '' ? name : `${level.path}.${name}`}"`);
+      if (level.names.has(name)) {
+        found.add(`duplicate field ${goQuote(level.path === '' ? name : `${level.path}.${name}`)}`);
+        if (found.size === mostDuplicates) break;
+      }
       level.names.add(name);
       pending = name;
     }
     last = token;
   }
-  return [...new Set(found)];
+  return [...found];
 }
 
 /** What Go's decoder says about a text that is not JSON. */
