@@ -4,7 +4,6 @@ import { gzip } from 'node:zlib';
 import { stringify } from 'yaml';
 import type { Exchange } from './exchange.ts';
 import type { Form } from './negotiate.ts';
-import { isTrue } from './request-info.ts';
 import type { Warnings } from './warnings.ts';
 
 /** From this size on an answer is compressed for clients that take it. */
@@ -31,9 +30,12 @@ function headersOf(sending: Sending, contentType: string): OutgoingHttpHeaders {
 
 const peoplesTools = /^(curl|Wget|Mozilla\/5\.0)/i;
 
+/** What Go reads as true. */
+const trueForms: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+
 function wantsIndent({ exchange, query }: Sending): boolean {
   const asked = query.get('pretty');
-  if (asked !== null) return isTrue(asked);
+  if (asked) return trueForms.has(asked);
   const agent = exchange.headers['user-agent'];
   return agent !== undefined && peoplesTools.test(agent);
 }
@@ -61,6 +63,11 @@ export function sendJsonBytes(
   } else sendBytes(sending, status, bytes, 'application/json', more);
 }
 
+/** What Go's encoder writes as an escape, so that JSON within a page is no part of the page. */
+const notPlain = /[<>&\u2028\u2029]/g;
+const goJson = (object: object): string =>
+  JSON.stringify(object).replace(notPlain, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 export function sendObject(
   sending: Sending,
   status: number,
@@ -68,7 +75,7 @@ export function sendObject(
   form: Form,
   more?: OutgoingHttpHeaders,
 ): void {
-  sendJsonBytes(sending, status, Buffer.from(JSON.stringify(object)), form, more);
+  sendJsonBytes(sending, status, Buffer.from(goJson(object)), form, more);
 }
 
 /** Sends bytes as they are, compressed where that is worth it. */

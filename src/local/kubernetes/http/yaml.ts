@@ -149,7 +149,7 @@ function readNodes(document: Document.Parsed, text: string): Omit<ParsedJson, 'd
     return within(node, () => {
       const result: JsonObject = {};
       fill(node, result, new Set());
-      return result;
+      return sorted(result);
     });
   }
 
@@ -200,6 +200,15 @@ function readNodes(document: Document.Parsed, text: string): Omit<ParsedJson, 'd
 
   const value = read(document.contents);
   return { value, duplicates };
+}
+
+/** An object with its members in order, in which Go's library gives them on. */
+function sorted(object: JsonObject): JsonObject {
+  const members = Object.keys(object);
+  if (members.every((member, index) => index === 0 || (members[index - 1] ?? '') < member)) return object;
+  const result: JsonObject = {};
+  for (const member of members.sort()) setMember(result, member, object[member] ?? null);
+  return result;
 }
 
 /** A member is told by where its value begins. One without any is where its key is. */

@@ -39,8 +39,8 @@ export function applyJsonPatch(target: JsonObject, body: unknown): JsonValue {
         break;
       case 'replace':
         if (path === '') {
-          if (typeof value !== 'object' || value === null) throw unprocessable();
-          document = cloneJson(value);
+          // What is no container does not take the document's place, and is not refused either.
+          if (typeof value === 'object' && value !== null) document = cloneJson(value);
         } else {
           refuseDeep(depthAt(path, value));
           replace(find(document, path), cloneJson(value));

@@ -35,7 +35,7 @@ export function decodePosition(token: string, namespace: string | undefined): Po
     throw refuse(error.message);
   }
   const { v, rv, start, left } = (typeof read === 'object' && read !== null ? read : {}) as Record<string, unknown>;
-  if (v !== 'meta.k8s.io/v1') throw refuse(`server does not recognize this encoded version "${String(v ?? '')}"`);
+  if (v !== 'meta.k8s.io/v1') throw refuse(`server does not recognize this encoded version ${String(v ?? '')}`);
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) {
     throw refuse('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   }

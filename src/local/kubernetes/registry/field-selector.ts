@@ -90,7 +90,10 @@ function valueOfField(entry: Entry, field: string): string {
 /** Reads a selector; undefined matches everything. Refuses with 400 in the server's words. */
 export function parseFieldSelector(type: ResourceType, text: string | undefined): FieldSelector | undefined {
   if (text === undefined || text === '') return undefined;
-  const wanted = terms(text).map((part) => parseTerm(part, text));
+  // An empty field that is to be empty, or not, selects everything.
+  const wanted = terms(text)
+    .map((part) => parseTerm(part, text))
+    .filter(({ field, value }) => field !== '' || value !== '');
   if (wanted.length === 0) return undefined;
   for (const { field } of wanted) {
     if (field === 'metadata.name' || field === 'metadata.namespace') continue;

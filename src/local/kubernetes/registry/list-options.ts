@@ -73,14 +73,19 @@ export function checkWatchQuery(query: WatchQuery): void {
   if (errors.length > 0) throw invalid(kind, '', errors);
 }
 
-const versionForm = /^\d{1,15}$/;
+const versionForm = /^\d+$/;
+const mostVersion = 2n ** 64n - 1n;
+/** Longer ones may be beyond what is a version at all. */
+const surelyVersion = 19;
 
 /** A resourceVersion as a number; undefined where none is given. */
 export function readRevision(text: string | undefined, prefix = ''): number | undefined {
   if (text === undefined || text === '') return undefined;
-  if (!versionForm.test(text)) {
+  const digits = versionForm.test(text);
+  if (!digits || (text.length > surelyVersion && (text.length > 1000 || BigInt(text) > mostVersion))) {
+    const why = digits ? 'value out of range' : 'invalid syntax';
     throw badRequest(
-      `${prefix}resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+      `${prefix}resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`,
     );
   }
   return Number(text);
