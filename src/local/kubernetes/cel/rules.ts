@@ -11,12 +11,13 @@ import { type Budget, costOfExpression, costOfObject, createBudget } from './bud
 import { evaluate } from './expression.ts';
 import { type RuleProgram, rulesOf } from './rule-program.ts';
 import { schemaType } from './schema-types.ts';
+import { type Outcome, TurnOver, type Turns, turnsOf } from './turns.ts';
 import { CelError, type CelValue, CostError, Optional } from './values.ts';
 
 const ruled = new WeakMap<Schema, boolean>();
 
 /** Whether there is a rule at a schema or below it. */
-function hasRules(schema: Schema): boolean {
+export function hasRules(schema: Schema): boolean {
   let known = ruled.get(schema);
   if (known === undefined) {
     const { properties, items, additionalProperties } = schema;
@@ -34,6 +35,7 @@ interface Checking {
   readonly errors: FieldError[];
   /** What is left for the rules of the whole object. */
   left: number;
+  readonly turns: Turns | undefined;
 }
 
 /**
@@ -47,7 +49,7 @@ export function validateRules(
 ): (() => FieldError[]) | undefined {
   if (!hasRules(schema)) return undefined;
   return () => {
-    const checking: Checking = { errors: [], left: costOfObject };
+    const checking: Checking = { errors: [], left: costOfObject, turns: turnsOf(value, old) };
     walk(checking, schema, value, old, '', true);
     return checking.errors;
   };
@@ -122,22 +124,41 @@ function checkRule(
   path: string,
   variables: Readonly<Record<string, CelValue>>,
 ): void {
+  const { turns } = checking;
+  let outcome = turns?.replay();
+  if (!outcome) {
+    const most = Math.min(costOfExpression, checking.left);
+    const allowed = turns?.allowance(most) ?? most;
+    outcome = outcomeOf(schema, each, path, variables, createBudget(allowed));
+    if (allowed < most && outcome.cost > allowed) throw new TurnOver();
+    turns?.record(outcome);
+  }
+  checking.errors.push(...outcome.errors);
+  checking.left -= outcome.cost;
+  if (checking.left <= 0) {
+    const text = 'validation failed due to running out of cost budget, no further validation rules will be run';
+    checking.errors.push(failure(schema, { rule: each.rule.rule }, path, text));
+  }
+}
+
+function outcomeOf(
+  schema: Schema,
+  each: RuleProgram,
+  path: string,
+  variables: Readonly<Record<string, CelValue>>,
+  budget: Budget,
+): Outcome {
   const { rule, program } = each;
-  const budget = createBudget(Math.min(costOfExpression, checking.left));
+  const errors: FieldError[] = [];
   try {
-    if (evaluate(program, variables, budget) === true) return;
-    const at = fieldOf(path, rule);
-    checking.errors.push(failure(schema, rule, at, messageOf(each, variables, budget)));
+    if (evaluate(program, variables, budget) !== true) {
+      errors.push(failure(schema, rule, fieldOf(path, rule), messageOf(each, variables, budget)));
+    }
   } catch (error) {
     if (!(error instanceof CelError)) throw error;
-    checking.errors.push(failure(schema, { rule: rule.rule }, path, runtimeText(error, rule)));
-  } finally {
-    checking.left -= budget.spent;
-    if (checking.left <= 0) {
-      const text = 'validation failed due to running out of cost budget, no further validation rules will be run';
-      checking.errors.push(failure(schema, { rule: rule.rule }, path, text));
-    }
+    errors.push(failure(schema, { rule: rule.rule }, path, runtimeText(error, rule)));
   }
+  return { errors, cost: budget.spent };
 }
 
 function runtimeText(error: CelError, rule: ValidationRule): string {

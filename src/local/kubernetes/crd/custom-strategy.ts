@@ -1,6 +1,6 @@
 // What the server does with objects of a custom resource: reads them by their schema, completes them, checks them.
 
-import { validateRules } from '../cel/rules.ts';
+import { hasRules, validateRules } from '../cel/rules.ts';
 import type { JsonObject, JsonValue, KubeObject } from '../object.ts';
 import { decodeAs, isObject } from '../schema/decode.ts';
 import { invalidValue } from '../schema/field-errors.ts';
@@ -218,6 +218,7 @@ export function customStrategy(custom: CustomKind): Strategy {
       ...checkScale(version, object),
     ],
     ...(fields ? { fields } : {}),
+    ...(hasRules(schema) ? { takesTurns: true } : {}),
     ...(hasStatus ? {} : { generation: contentDiffers }),
   };
 }

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { accessForbidden } from '../access/forbidden.ts';
 import { keepTimesOfNoChange, trackUpdate } from '../apply/track-update.ts';
+import { beginTurns, checkedInTurns, inTurns, type Progress } from '../cel/turns.ts';
 import type { KubeObject } from '../object.ts';
 import type { Entry, Objects, StorageType, Transaction } from '../objects/objects.ts';
 import { equalJson } from '../patch/json-tree.ts';
@@ -52,10 +53,14 @@ const subjectOf = (type: ResourceType): Subject => ({ group: type.group, resourc
 /** How often a write that waits for webhooks is tried when others write the same object. */
 const mostAttempts = 10;
 
-export const write = (objects: Objects, options: Write): Promise<Written> =>
-  converting(options.type, () => writeOnce(objects, options));
+export function write(objects: Objects, options: Write): Promise<Written> {
+  const { type } = options;
+  if (!type.strategy.takesTurns) return converting(type, () => writeOnce(objects, options, undefined));
+  const progress = beginTurns();
+  return converting(type, () => inTurns(progress, () => writeOnce(objects, options, progress)));
+}
 
-async function writeOnce(objects: Objects, options: Write): Promise<Written> {
+async function writeOnce(objects: Objects, options: Write, progress: Progress | undefined): Promise<Written> {
   const { context, type, name } = options;
   const target = {
     operation: options.mode === 'create' ? ('CREATE' as const) : ('UPDATE' as const),
@@ -66,9 +71,9 @@ async function writeOnce(objects: Objects, options: Write): Promise<Written> {
   const plugins = concerned(options.plugins, target, context);
   if (!plugins.some((plugin) => plugin.waits)) {
     return objects.commit((transaction) => {
-      const draft = begin(transaction, options, type.convert?.ready !== undefined);
+      const draft = begin(transaction, options, type.convert?.ready !== undefined || progress !== undefined);
       admitNow(plugins, 'mutate', draft.request);
-      prepare(options, draft);
+      checkedInTurns(progress, () => prepare(options, draft));
       admitNow(plugins, 'validate', draft.request);
       return finish(transaction, options, draft, plugins);
     });
@@ -76,7 +81,8 @@ async function writeOnce(objects: Objects, options: Write): Promise<Written> {
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     const draft = begin(objects, options, true);
     await admit(plugins, 'mutate', draft.request);
-    prepare(options, draft);
+    // Webhooks are not asked again for each turn.
+    await inTurns(progress, () => checkedInTurns(progress, () => prepare(options, draft)));
     await admit(plugins, 'validate', draft.request);
     const written = await objects.commit((transaction) => {
       const now = transaction.get(type.storage, name.namespace, name.name);

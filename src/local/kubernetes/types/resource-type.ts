@@ -42,6 +42,8 @@ export interface Strategy {
   readonly validate?: (object: KubeObject) => FieldError[];
   /** All checks of an update, those of `validate` included where the server makes them. Left out: `validate`. */
   readonly validateUpdate?: (object: KubeObject, old: KubeObject) => FieldError[];
+  /** Whether the checks may take long and are then made in turns: they throw TurnOver, and the write begins again. */
+  readonly takesTurns?: boolean;
   readonly warnings?: (object: KubeObject) => string[];
   /** What field selectors may ask beside metadata.name and metadata.namespace. */
   readonly fields?: (object: KubeObject) => Record<string, string>;
