@@ -25,6 +25,7 @@ const typeNames: Readonly<Record<string, CelType>> = {
 
 export function compile(node: ASTNode, scope: Scope): Compiled {
   const made = compileNode(node, scope);
+  scope.checked?.set(node, made);
   const { run } = made;
   return {
     type: made.type,
@@ -219,6 +220,7 @@ function indexing(node: Extract<ASTNode, { op: '[]' | '[?]' }>, scope: Scope): C
   }
   return {
     type: optional ? optionalOf(resolved.type) : resolved.type,
+    calls: { name: optional ? '_[?_]' : '_[_]', overloads: resolved.overloads },
     run(frame) {
       const value = of.run(frame);
       const by = index.run(frame);
@@ -252,10 +254,11 @@ function calling(
     const shown = shownReceiver ? `${types[0]}.(${types.slice(1).join(', ')})` : `(${types.join(', ')})`;
     throw new CheckError(`found no matching overload for '${name}' applied to '${shown}'`, offset);
   }
-  const { call, type } = resolved;
+  const { call, type, overloads: fitting } = resolved;
   const runs = args.map(({ run }) => run);
   return {
     type,
+    calls: { name, overloads: fitting },
     run: (frame) =>
       call(
         runs.map((run) => run(frame)),

@@ -3,8 +3,9 @@ import { simplePath } from '../crd/json-path.ts';
 import { invalidValue, notSupported, required } from '../schema/field-errors.ts';
 import type { Schema, ValidationRule } from '../schema/schema.ts';
 import type { FieldError } from '../status.ts';
+import { createRuleCosts, occurrencesBelow, type RuleCosts } from './cost/rule-costs.ts';
 import { CompileError } from './expression.ts';
-import { compileMessage, compileRule } from './rule-program.ts';
+import { checkRuleExpression } from './rule-program.ts';
 import type { CelType } from './types.ts';
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
@@ -28,42 +29,62 @@ function invalidRule(field: string, rule: ValidationRule, detail: string): Field
   return { type: 'FieldValueInvalid', field, message: `Invalid value: ${json}: ${detail}` };
 }
 
-/** Checks all rules of a schema and below. `uncorrelatable`: the path of the list whose items cannot be told apart. */
-export function validateRuleDeclarations(schema: Schema, path: string): FieldError[] {
-  return check(schema, path, true, undefined);
+/** Where in the schema of a definition a rule stands. */
+interface Place {
+  readonly schema: Schema;
+  readonly path: string;
+  readonly root: boolean;
+  /** The path of the list whose items cannot be told apart. */
+  readonly uncorrelatable: string | undefined;
+  /** How often a value of the schema can stand in one object; undefined where nothing bounds it. */
+  readonly occurrences: number | undefined;
+  /** Of all rules of the definition. */
+  readonly costs: RuleCosts;
 }
 
-function check(schema: Schema, path: string, root: boolean, uncorrelatable: string | undefined): FieldError[] {
+/** Checks all rules of a schema and below. */
+export function validateRuleDeclarations(schema: Schema, path: string): FieldError[] {
+  const costs = createRuleCosts();
+  const errors = check({ schema, path, root: true, uncorrelatable: undefined, occurrences: 1, costs });
+  return [...errors, ...costs.total(path)];
+}
+
+function check(place: Place): FieldError[] {
+  const { schema, path, uncorrelatable } = place;
   const errors = (schema['x-kubernetes-validations'] ?? []).flatMap((rule, index) =>
-    checkRule(schema, rule, `${path}.x-kubernetes-validations[${index}]`, root, uncorrelatable),
+    checkRule(place, rule, `${path}.x-kubernetes-validations[${index}]`),
   );
+  const below = { ...place, root: false, occurrences: occurrencesBelow(schema, place.occurrences) };
   for (const [name, child] of Object.entries(schema.properties ?? {})) {
-    errors.push(...check(child, `${path}.properties[${name}]`, false, uncorrelatable));
+    errors.push(...check({ ...below, schema: child, path: `${path}.properties[${name}]` }));
   }
   if (typeof schema.additionalProperties === 'object') {
-    errors.push(...check(schema.additionalProperties, `${path}.additionalProperties`, false, uncorrelatable));
+    errors.push(...check({ ...below, schema: schema.additionalProperties, path: `${path}.additionalProperties` }));
   }
   if (schema.items) {
     const told = schema['x-kubernetes-list-type'] === 'map';
-    errors.push(...check(schema.items, `${path}.items`, false, told ? uncorrelatable : (uncorrelatable ?? path)));
+    errors.push(
+      ...check({
+        ...below,
+        schema: schema.items,
+        path: `${path}.items`,
+        uncorrelatable: told ? uncorrelatable : (uncorrelatable ?? path),
+      }),
+    );
   }
   return errors;
 }
 
-function checkRule(
-  schema: Schema,
-  rule: ValidationRule,
-  path: string,
-  root: boolean,
-  uncorrelatable: string | undefined,
-): FieldError[] {
+function checkRule(place: Place, rule: ValidationRule, path: string): FieldError[] {
+  const { schema, root, uncorrelatable } = place;
   if ((rule.rule ?? '').trim() === '') return [required(`${path}.rule`, 'rule is not specified')];
   const errors = [...checkTexts(rule, path), ...checkTarget(schema, rule, path)];
   try {
-    const program = compileRule(schema, rule, root);
+    const checked = checkRuleExpression(rule.rule, schema, rule, root);
+    const { program } = checked;
     if (!is(program.type, 'bool')) {
       errors.push(invalidRule(`${path}.rule`, rule, 'cel expression must evaluate to a bool'));
-    }
+    } else errors.push(...place.costs.rule(checked, place, `${path}.rule`));
     const transition = program.uses.has('oldSelf');
     if (transition && uncorrelatable !== undefined) {
       errors.push(
@@ -83,7 +104,7 @@ function checkRule(
     if (!(error instanceof CompileError)) throw error;
     errors.push(invalidRule(`${path}.rule`, rule, `compilation failed: ${error.message}`));
   }
-  return [...errors, ...checkMessage(schema, rule, path, root)];
+  return [...errors, ...checkMessage(place, rule, path)];
 }
 
 const is = ({ kind }: CelType, wanted: CelType['kind']): boolean => kind === wanted || kind === 'dyn';
@@ -103,15 +124,15 @@ function checkTexts({ rule, message, reason }: ValidationRule, path: string): Fi
   return errors;
 }
 
-function checkMessage(schema: Schema, rule: ValidationRule, path: string, root: boolean): FieldError[] {
+function checkMessage(place: Place, rule: ValidationRule, path: string): FieldError[] {
   const at = `${path}.messageExpression`;
   if (!rule.messageExpression) return [];
   if (rule.messageExpression.trim() === '') {
     return [required(at, 'messageExpression must be non-empty if specified')];
   }
   try {
-    const program = compileMessage(schema, rule, root);
-    if (!program || is(program.type, 'string')) return [];
+    const checked = checkRuleExpression(rule.messageExpression, place.schema, rule, place.root);
+    if (is(checked.program.type, 'string')) return place.costs.message(checked, place, at);
     return [invalidRule(at, rule, 'messageExpression must evaluate to a string')];
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;

@@ -1,5 +1,5 @@
 // Expressions in CEL: compiled once, evaluated often. The parser is a library's; checks, functions and costs are Kubernetes'.
-import { Environment, ParseError } from '@marcbachmann/cel-js';
+import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { type Budget, createBudget } from './budget.ts';
 import { compile } from './compile.ts';
 import { kubernetesFunctions } from './functions.ts';
@@ -62,8 +62,28 @@ function syntaxError(source: string, error: ParseError): CompileError {
   return new CompileError(at(source, Math.min(offset, source.length), `Syntax error: ${text}`));
 }
 
+/** An expression with what is known of its parts. */
+export interface CheckedExpression {
+  readonly program: Program;
+  readonly tree: ASTNode;
+  readonly nodes: ReadonlyMap<ASTNode, Compiled>;
+}
+
+/** Compiles an expression and keeps what was found out of each of its parts. Throws CompileError. */
+export function checkExpression(source: string, environment: ExpressionEnvironment): CheckedExpression {
+  const nodes = new Map<ASTNode, Compiled>();
+  return { ...compileTree(source, environment, nodes), nodes };
+}
+
 /** Compiles an expression. Throws CompileError. */
-export function compileExpression(source: string, environment: ExpressionEnvironment): Program {
+export const compileExpression = (source: string, environment: ExpressionEnvironment): Program =>
+  compileTree(source, environment).program;
+
+function compileTree(
+  source: string,
+  environment: ExpressionEnvironment,
+  checked?: Map<ASTNode, Compiled>,
+): { readonly program: Program; readonly tree: ASTNode } {
   if (source.length > longestExpression) {
     throw new CompileError(
       `ERROR: <input>:-1:0: expression code point size exceeds limit: size: ${source.length}, limit ${longestExpression}`,
@@ -77,8 +97,9 @@ export function compileExpression(source: string, environment: ExpressionEnviron
       variables: new Map(Object.entries(environment.variables)),
       used,
       source,
+      ...(checked ? { checked } : {}),
     });
-    return { source, type: compiled.type, uses: used, compiled };
+    return { program: { source, type: compiled.type, uses: used, compiled }, tree: ast };
   } catch (error) {
     if (error instanceof CheckError) throw new CompileError(at(source, error.offset, error.message));
     if (error instanceof ParseError) throw syntaxError(source, error);

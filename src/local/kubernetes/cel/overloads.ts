@@ -61,6 +61,7 @@ export function functionTable(declarations: readonly Declaration[]): Functions {
 
 export interface Resolved {
   readonly type: CelType;
+  readonly overloads: readonly Overload[];
   readonly call: Overload['call'];
 }
 
@@ -81,6 +82,7 @@ export function resolveCall(overloads: readonly Overload[], given: readonly CelT
   const same = fitting.every(({ result }) => result.kind === first.result.kind);
   return {
     type: same ? first.result : dyn,
+    overloads: fitting.map(({ overload }) => overload),
     call(args, budget) {
       const chosen = fitting.find(({ overload }) =>
         overload.params.every((param, index) => takes(param, args[index] ?? null)),

@@ -1,6 +1,7 @@
 // What a compiled expression is made of.
+import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Budget } from './budget.ts';
-import type { Functions } from './overloads.ts';
+import type { Functions, Overload } from './overloads.ts';
 import type { CelType } from './types.ts';
 import { CelError, type CelValue, CostError, isMapping, List } from './values.ts';
 
@@ -12,6 +13,8 @@ export interface Frame {
 
 export interface Compiled {
   readonly type: CelType;
+  /** Of calls, what is called: one overload, or all that may be where types are only known when it runs. */
+  readonly calls?: { readonly name: string; readonly overloads: readonly Overload[] };
   readonly run: (frame: Frame) => CelValue;
 }
 
@@ -22,6 +25,8 @@ export interface Scope {
   readonly used: Set<string>;
   /** The text of the expression. */
   readonly source: string;
+  /** Takes what was found out of each node, where somebody wants to know. */
+  readonly checked?: Map<ASTNode, Compiled>;
 }
 
 /** Something wrong with an expression, and where. */

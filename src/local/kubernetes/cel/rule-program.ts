@@ -1,6 +1,12 @@
 // The rules of one schema, compiled once for all clusters that have it.
 import type { Schema, ValidationRule } from '../schema/schema.ts';
-import { CompileError, compileExpression, type Program } from './expression.ts';
+import {
+  type CheckedExpression,
+  CompileError,
+  checkExpression,
+  compileExpression,
+  type Program,
+} from './expression.ts';
 import { schemaType } from './schema-types.ts';
 import { optionalOf } from './types.ts';
 
@@ -17,15 +23,13 @@ const variablesOf = (schema: Schema, { optionalOldSelf }: ValidationRule, root: 
   return { self: type, oldSelf: optionalOldSelf ? optionalOf(type) : type };
 };
 
-/** Compiles the condition of a rule. Throws CompileError. */
-export const compileRule = (schema: Schema, rule: ValidationRule, root: boolean): Program =>
-  compileExpression(rule.rule, { variables: variablesOf(schema, rule, root) });
-
-/** Compiles what says why a rule failed. Throws CompileError. */
-export const compileMessage = (schema: Schema, rule: ValidationRule, root: boolean): Program | undefined =>
-  rule.messageExpression
-    ? compileExpression(rule.messageExpression, { variables: variablesOf(schema, rule, root) })
-    : undefined;
+/** Compiles an expression of a rule: its condition, or what says why it failed. Throws CompileError. */
+export const checkRuleExpression = (
+  source: string,
+  schema: Schema,
+  rule: ValidationRule,
+  root: boolean,
+): CheckedExpression => checkExpression(source, { variables: variablesOf(schema, rule, root) });
 
 const compiled = new WeakMap<Schema, readonly RuleProgram[]>();
 
@@ -41,8 +45,9 @@ export function rulesOf(schema: Schema, root: boolean): readonly RuleProgram[] {
 
 function programOf(schema: Schema, rule: ValidationRule, root: boolean): RuleProgram[] {
   try {
-    const program = compileRule(schema, rule, root);
-    const message = compileMessage(schema, rule, root);
+    const variables = variablesOf(schema, rule, root);
+    const program = compileExpression(rule.rule, { variables });
+    const message = rule.messageExpression ? compileExpression(rule.messageExpression, { variables }) : undefined;
     return [{ rule, program, message, transition: program.uses.has('oldSelf') }];
   } catch (error) {
     if (error instanceof CompileError) return [];
