@@ -8,9 +8,9 @@ import type { FieldError } from '../status.ts';
 /** What the first turn may cost: many writes may have theirs at once. */
 const costOfFirstTurn = 50_000;
 /** What each other turn may cost, but for the evaluation it ends with; those follow one another. */
-const costOfTurn = 500_000;
+const costOfTurn = 100_000;
 /** So often at most does a write begin again; then others have changed the object each time, and it is done at one go. */
-const mostTurns = 100;
+const mostTurns = 200;
 
 /** The turn of a write is over. */
 export class TurnOver extends Error {
