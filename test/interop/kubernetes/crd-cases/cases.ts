@@ -2,6 +2,7 @@
 import type { Case } from './case.ts';
 import { resourceCases } from './custom-resources.ts';
 import { definitionCases } from './definitions.ts';
+import { ruleCostCases } from './rule-costs.ts';
 import { ruleCases } from './rules.ts';
 
-export const cases: readonly Case[] = [...definitionCases, ...resourceCases, ...ruleCases];
+export const cases: readonly Case[] = [...definitionCases, ...resourceCases, ...ruleCases, ...ruleCostCases];
