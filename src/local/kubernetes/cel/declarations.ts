@@ -42,9 +42,9 @@ interface Place {
   readonly costs: RuleCosts;
 }
 
-/** Checks all rules of a schema and below. */
-export function validateRuleDeclarations(schema: Schema, path: string): FieldError[] {
-  const costs = createRuleCosts();
+/** Checks all rules of a schema and below. `dear`: whether one may cost more than a new one may. */
+export function validateRuleDeclarations(schema: Schema, path: string, dear: boolean): FieldError[] {
+  const costs = createRuleCosts(dear);
   const errors = check({ schema, path, root: true, uncorrelatable: undefined, occurrences: 1, costs });
   return [...errors, ...costs.total(path)];
 }

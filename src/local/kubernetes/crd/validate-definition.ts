@@ -49,7 +49,7 @@ export function validateDefinitionUpdate(definition: Definition, old: Definition
     : [];
   return [
     ...validateApproval(definition, old),
-    ...validateSpec(spec),
+    ...validateSpec(spec, old.spec),
     ...fixed,
     ...immutable('spec.group', spec.group, old.spec.group),
     ...immutable('spec.names.plural', spec.names.plural, old.spec.names.plural),
@@ -72,11 +72,11 @@ function validateApproval(definition: Definition, old?: Definition): FieldError[
   return [invalidValue(approvalField, approval.text, detail)];
 }
 
-function validateSpec(spec: DefinitionSpec): FieldError[] {
+function validateSpec(spec: DefinitionSpec, old?: DefinitionSpec): FieldError[] {
   return [
     ...validateGroup(spec.group),
     ...validateScope(spec.scope),
-    ...validateVersions(spec),
+    ...validateVersions(spec, old?.versions ?? []),
     ...validateNames(spec),
     ...validateConversion(spec),
     ...(spec.preserveUnknownFields
@@ -142,7 +142,7 @@ const shownVersions = (versions: readonly DefinitionVersion[]): unknown =>
     SelectableFields: null,
   }));
 
-function validateVersions(spec: DefinitionSpec): FieldError[] {
+function validateVersions(spec: DefinitionSpec, old: readonly DefinitionVersion[]): FieldError[] {
   const versions = spec.versions ?? [];
   const errors = versions.flatMap(validateVersion);
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
@@ -154,7 +154,7 @@ function validateVersions(spec: DefinitionSpec): FieldError[] {
   }
   const [first] = versions;
   if (first) errors.push(...invalidBy('spec.version', first.name, dns1035Label(first.name)));
-  return [...errors, ...validateParts(versions)];
+  return [...errors, ...validateParts(versions, old)];
 }
 
 function validateVersion(version: DefinitionVersion, index: number): FieldError[] {
@@ -193,14 +193,17 @@ function eachPart<Part>(
   });
 }
 
-function validateParts(versions: readonly DefinitionVersion[]): FieldError[] {
+function validateParts(versions: readonly DefinitionVersion[], old: readonly DefinitionVersion[]): FieldError[] {
   return [
     ...eachPart(
       versions,
       ({ schema }) => schema?.openAPIV3Schema,
       'spec.validation.openAPIV3Schema',
       'schema.openAPIV3Schema',
-      validateSchema,
+      (schema, path, { name }) => {
+        const before = old.find((version) => version.name === name)?.schema?.openAPIV3Schema;
+        return validateSchema(schema, path, () => before !== undefined && isDeepStrictEqual(schema, before));
+      },
     ),
     ...eachPart(
       versions,

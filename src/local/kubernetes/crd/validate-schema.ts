@@ -53,18 +53,21 @@ const structuralOnly: readonly (readonly [member: keyof Schema, text: string])[]
 const accepted = new Set<string>();
 const mostAccepted = 10_000;
 
-/** Checks a schema from its root. `path` is where it stands in the definition. */
-export function validateSchema(schema: Schema, path: string): FieldError[] {
+/**
+ * Checks a schema from its root. `path` is where it stands in the definition. `unchanged`: whether the definition had it before; then
+ * rules that were taken at another time stay, whatever they cost.
+ */
+export function validateSchema(schema: Schema, path: string, unchanged = () => false): FieldError[] {
   const key = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
   if (accepted.has(key)) return [];
-  const errors = checkRoot(schema, path);
-  if (errors.length > 0) return errors;
+  const errors = checkRoot(schema, path, false);
+  if (errors.length > 0) return unchanged() ? checkRoot(schema, path, true) : errors;
   if (accepted.size >= mostAccepted) accepted.clear();
   accepted.add(key);
   return [];
 }
 
-function checkRoot(schema: Schema, path: string): FieldError[] {
+function checkRoot(schema: Schema, path: string, dear: boolean): FieldError[] {
   const errors: FieldError[] = [];
   if (schema.type !== 'object') {
     errors.push(
@@ -75,7 +78,7 @@ function checkRoot(schema: Schema, path: string): FieldError[] {
   }
   checkOwnMembers(schema, path, errors);
   checkStructure(schema, path, errors);
-  if (errors.length === 0) errors.push(...validateRuleDeclarations(schema, path));
+  if (errors.length === 0) errors.push(...validateRuleDeclarations(schema, path, dear));
   return errors;
 }
 

@@ -86,9 +86,11 @@ function indexing(node: Extract<ASTNode, { op: '[]' | '[?]' }>, type: CelType, w
 
 function unary(node: Extract<ASTNode, { op: '!_' | '-_' }>, type: CelType, within: Estimating): Term {
   const { args: inner } = node;
-  // A sign is part of the number, and two of the same kind are none.
-  if (node.op === '-_' && inner.op === 'value') return estimate(inner, within);
-  if (inner.op === node.op) return estimate(inner.args, within);
+  // A sign is part of the number, and two of the same kind are none, unless there is a bracket between.
+  if (!node.input.slice(node.start, inner.start).includes('(')) {
+    if (node.op === '-_' && inner.op === 'value') return estimate(inner, within);
+    if (inner.op === node.op) return estimate(inner.args, within);
+  }
   return computed({ cost: 1 + estimate(inner, within).cost, type }, within);
 }
 
