@@ -12,6 +12,7 @@ import {
   setOfMembers,
   sorted,
   union,
+  unionAll,
 } from './fieldset.ts';
 
 /** A set as the paths it has, which is what the operations are about. */
@@ -92,4 +93,12 @@ describe('sets of fields', () => {
       '.spec.ports[port=80,protocol="TCP"].name',
     ]);
   });
+});
+
+test('the union of many sets is that of all of them', () => {
+  const sets = Array.from({ length: 20_000 }, (_, at) => setOfMembers(['data', `k${at % 10_000}`]));
+  const all = unionAll(sets);
+  assert.equal(Object.keys(all['f:data'] ?? {}).length, 10_000);
+  assert.deepEqual(unionAll([]), {});
+  assert.deepEqual(unionAll(sets.slice(0, 1)), sets[0]);
 });

@@ -99,6 +99,13 @@ const shared = (a: FieldSet, b: FieldSet): FieldSet | undefined =>
 
 export const union = (a: FieldSet, b: FieldSet): FieldSet => (isEmpty(a) ? b : (unionNode(a, b, true) ?? leaf));
 
+/** The union of any number of sets, halves first: each path is copied as often as the number of sets can be halved. */
+export function unionAll(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length <= 1) return sets[0] ?? leaf;
+  const half = sets.length >> 1;
+  return union(unionAll(sets.slice(0, half)), unionAll(sets.slice(half)));
+}
+
 /** The union of what two sets have below one path, which belongs to the result when it does to either. */
 export const unionBelow = (a: FieldSet, b: FieldSet): FieldSet => unionNode(a, b) ?? leaf;
 

@@ -1,7 +1,7 @@
 // Who manages which fields: metadata.managedFields taken apart, changed and put together again.
 import type { JsonObject, ManagedFieldsEntry } from '../object.ts';
 import { isObject } from '../patch/json-tree.ts';
-import { type FieldSet, isEmpty, sorted, union } from './fieldset.ts';
+import { type FieldSet, isEmpty, sorted, unionAll } from './fieldset.ts';
 
 /** One entry of managedFields. */
 export interface Manager {
@@ -119,8 +119,10 @@ export function capUpdateManagers(managers: Managers): void {
   if (count <= maxUpdateManagers) return;
   updaters.sort(([a, one], [b, other]) => seconds(one.time) - seconds(other.time) || order(a, b));
   const firstOfVersion = new Map<string, string>();
+  // United at the end, all at once: one after the other would copy what grows as often as there are entries.
+  const merged = new Map<string, FieldSet[]>();
   for (const [identity, updater] of updaters) {
-    if (count <= maxUpdateManagers) return;
+    if (count <= maxUpdateManagers) break;
     const first = firstOfVersion.get(updater.apiVersion);
     if (first === undefined) {
       firstOfVersion.set(updater.apiVersion, identity);
@@ -136,8 +138,14 @@ export function capUpdateManagers(managers: Managers): void {
     const oldest = managers.get(key) ?? managers.get(first);
     if (!managers.has(key)) managers.delete(first);
     managers.delete(identity);
-    const fields = oldest ? union(updater.fields, oldest.fields) : updater.fields;
-    managers.set(key, { ...bucket, fields, time: updater.time });
+    const parts = merged.get(key) ?? (oldest ? [oldest.fields] : []);
+    merged.set(key, parts);
+    parts.push(updater.fields);
+    managers.set(key, { ...bucket, fields: updater.fields, time: updater.time });
     count -= 1;
+  }
+  for (const [key, parts] of merged) {
+    const bucket = managers.get(key);
+    if (bucket) managers.set(key, { ...bucket, fields: unionAll(parts) });
   }
 }

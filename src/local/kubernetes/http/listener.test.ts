@@ -9,6 +9,7 @@ import { connect as connectTls } from 'node:tls';
 import type { HostedCluster } from '../clusters.ts';
 import { kubeconfigOf } from '../kubeconfig.ts';
 import { type RunningKubernetes, start } from '../main.ts';
+import { listenTls } from './listener.ts';
 import { clientOver, silent } from './testing/server.ts';
 
 const graceSeconds = 600;
@@ -129,4 +130,28 @@ test('a connection that says nothing after its handshake ends with the listener'
   const closed = once(client.resume(), 'close');
   await own.running.stop();
   await closed;
+});
+
+test('a connection of HTTP/1 whose request does not come whole is closed, at once after it opened or after an answer', async (t) => {
+  const own = await startOwnPort();
+  t.after(() => own.running.stop());
+  const listening = await listenTls({
+    host: '127.0.0.1',
+    port: 0,
+    handler: (exchange) => exchange.answer(204, {}, undefined),
+    clusterOf: () => own.cluster,
+    contextOf: (cluster) => cluster.tls(),
+    unnamed: await own.cluster.serverCertificate(),
+    logger: silent,
+    idleMs: 50,
+  });
+  t.after(() => listening.stop(AbortSignal.abort()));
+  const half = 'GET / HTTP/1.1\r\nHost: ';
+  for (const sent of [half, `${half}x\r\n\r\n${half}`]) {
+    const socket = connectTls({ ...own.options, port: listening.port, ALPNProtocols: ['http/1.1'] });
+    socket.on('error', () => {});
+    socket.resume();
+    socket.write(sent);
+    await once(socket, 'close');
+  }
 });

@@ -29,6 +29,8 @@ export interface ListenOptions {
   /** The certificate for clients that send no name; without it they do not get through the handshake. */
   readonly unnamed?: { readonly cert: string; readonly key: string; readonly ca: string } | undefined;
   readonly logger: Logger;
+  /** How long a connection may be without a request, its head still under way included; three minutes unless given. */
+  readonly idleMs?: number;
 }
 
 const maxStreams = 250;
@@ -36,11 +38,11 @@ const maxConnections = 20_000;
 /** Clients end watches by resetting them, so more resets than Node allows by itself are no attack. */
 const resets = { burst: 20_000, perSecond: 5000 };
 const handshakeMs = 10_000;
-const idleMs = 180_000;
+const usualIdleMs = 180_000;
 const windowBytes = 1024 * 1024;
 
 export async function listenTls(options: ListenOptions): Promise<Listening> {
-  const { handler, clusterOf, logger } = options;
+  const { handler, clusterOf, logger, idleMs = usualIdleMs } = options;
   const transports = new Set<Socket>();
   /** By the client's address and port: connections whose handshake is not over. */
   const handshaking = new Map<string, Socket>();
@@ -60,7 +62,13 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
     else callback(null, context);
   };
 
-  const http1 = createHttp1({ keepAliveTimeout: idleMs });
+  /** Node enforces its own time limits only for connections it has accepted itself. */
+  const idle = new WeakMap<object, NodeJS.Timeout>();
+  const expectRequest = (socket: Socket): void => {
+    clearTimeout(idle.get(socket));
+    if (!socket.destroyed) idle.set(socket, setTimeout(() => socket.destroy(), idleMs).unref());
+  };
+  const http1 = createHttp1({ keepAliveTimeout: 0 });
   const server = createServer({
     ALPNProtocols: ['h2', 'http/1.1'],
     minVersion: 'TLSv1.2',
@@ -104,7 +112,11 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
     else {
       clusterOfSocket.set(socket, cluster);
       http1Requests.set(socket, 0);
-      socket.once('close', () => http1Requests.delete(socket));
+      socket.once('close', () => {
+        http1Requests.delete(socket);
+        clearTimeout(idle.get(socket));
+      });
+      expectRequest(socket);
       http1.emit('connection', socket);
     }
   });
@@ -118,10 +130,12 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
     }
     if (stopping) response.shouldKeepAlive = false;
     const { socket } = request;
+    clearTimeout(idle.get(socket));
     http1Requests.set(socket, (http1Requests.get(socket) ?? 0) + 1);
     response.once('close', () => {
       const left = (http1Requests.get(socket) ?? 1) - 1;
       if (!socket.destroyed) http1Requests.set(socket, left);
+      if (left === 0) expectRequest(socket);
       if (stopping && left === 0) socket.destroySoon();
     });
     handler(http1Exchange(request, response), cluster);
@@ -133,6 +147,7 @@ export async function listenTls(options: ListenOptions): Promise<Listening> {
       return;
     }
     // It ends when what it carries from here on ends.
+    clearTimeout(idle.get(request.socket));
     http1Requests.set(request.socket, 1);
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
