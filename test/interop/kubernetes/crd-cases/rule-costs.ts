@@ -48,6 +48,8 @@ const lists = object({
   any: intOrString,
 });
 
+const choices = object({ items: list(object({ long: list(text, 3000), short: list(text, 2) }), 3) });
+
 const rules: readonly (readonly [rule: string, schema: JsonMap, most: number])[] = [
   ['self.n == 3', pair, 5000000],
   ['self.a == self.b', pair, 1250000],
@@ -98,6 +100,10 @@ const rules: readonly (readonly [rule: string, schema: JsonMap, most: number])[]
   ["self.all(x, x == 'a')", list(text), 1],
   ["self.all(k, self[k] == 'abcdefghij')", map(text, 7), 196078],
   ['self == self', intOrString, 31],
+  ['!(!self.on) && !!self.on && -(1) < self.n', pair, 1000000],
+  ['self.items.all(x, x.long.all(y, true))', choices, 370],
+  // The path of the second list takes the place of the first one's.
+  ['self.items.all(x, x.long.all(y, x.short.size() > 1))', choices, 158730],
 ];
 
 /** As many lists of this length, each with a cheap rule on its items. */
