@@ -1,0 +1,25 @@
+// What providers and data planes are given: the cloud they are part of.
+import type { Logger } from '../../../kit/log.ts';
+import type { Store } from '../../../store/store.ts';
+import type { Cloud } from '../cloud.ts';
+import type { Access } from './access.ts';
+import type { Clock } from './clock.ts';
+import type { Directory } from './directory.ts';
+import type { Faults } from './faults.ts';
+import type { Network } from './network.ts';
+import type { Resources } from './resources.ts';
+
+export interface World {
+  readonly cloud: Cloud;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** For containers of a provider's own: secrets of vaults, blobs, manifests. Their names start with the provider's folder. */
+  readonly store: Store;
+  readonly resources: Resources;
+  readonly directory: Directory;
+  readonly access: Access;
+  readonly faults: Faults;
+  readonly network: Network;
+  /** Fires when the cloud stops. */
+  readonly stopping: AbortSignal;
+}

@@ -1,0 +1,8 @@
+// The provider namespaces of this cloud. A namespace is a folder beside this file; one line here makes it part of the cloud.
+import type { DataPlaneService } from './kernel/data-plane.ts';
+import type { Provider } from './kernel/provider.ts';
+
+export const providers: readonly Provider[] = [];
+
+/** Services with host names of their own. */
+export const dataPlanes: readonly DataPlaneService[] = [];
