@@ -2,8 +2,8 @@
 import type { ErrorBody } from '../../../arm/errors.ts';
 import type { ResourceId } from '../../../arm/resource-id.ts';
 import type { Document } from '../../../store/store.ts';
-import type { CallerIdentity } from './provider.ts';
-import type { ArmResource, JsonObject, ResourceRecord } from './record.ts';
+import type { ActionRequest, CallerIdentity } from './provider.ts';
+import type { ArmResource, Json, JsonObject, ResourceRecord } from './record.ts';
 
 export interface ListQuery {
   readonly subscriptionId?: string;
@@ -23,6 +23,29 @@ export interface Written {
   readonly created: boolean;
   /** Undefined when the write is complete. */
   readonly operation?: string;
+  /** Of the document after the write; absent after a delete that is complete. */
+  readonly etag?: string;
+}
+
+/** An asynchronous operation as its pollers see it. */
+export interface OperationView {
+  readonly id: string;
+  /** The id of the resource it is about, as text. */
+  readonly resource: string;
+  readonly kind: 'create' | 'update' | 'delete' | 'action';
+  readonly status: 'InProgress' | 'Succeeded' | 'Failed' | 'Canceled';
+  /** RFC 3339. */
+  readonly startTime: string;
+  readonly endTime?: string;
+  readonly error?: ErrorBody;
+  /** What an action gave. */
+  readonly result?: Json;
+}
+
+export interface RecordPage {
+  readonly records: readonly ResourceRecord[];
+  /** Absent on the last page. */
+  readonly continuation?: string;
 }
 
 export interface PutOptions {
@@ -37,10 +60,24 @@ export interface Resources {
   read(id: string): Promise<Document<ResourceRecord> | undefined>;
   /** As a GET shows it. Throws ArmError 404. */
   show(id: ResourceId, apiVersion?: string): Promise<ArmResource>;
+  /** A record as a GET shows it, systemData and etag member included where the type has them. */
+  view(record: ResourceRecord, apiVersion?: string): ArmResource | Promise<ArmResource>;
   /** In the order of ids. */
   list(query: ListQuery): Promise<readonly ResourceRecord[]>;
+  /** A list in pages, for lists that may be long. */
+  page(query: ListQuery, page: { readonly limit: number; readonly continuation?: string }): Promise<RecordPage>;
   /** What a PUT does, authorisation apart. Throws ArmError. */
   put(id: ResourceId, body: JsonObject, options: PutOptions): Promise<Written>;
+  /** What a PATCH does, authorisation apart. Throws ArmError, 404 and 405 among them. */
+  patch(id: ResourceId, body: JsonObject, options: PutOptions): Promise<Written>;
+  /** What a POST of an action does, authorisation apart: its answer, or the operation that will have it. Throws ArmError. */
+  act(
+    id: ResourceId,
+    action: string,
+    request: Pick<ActionRequest, 'apiVersion' | 'body' | 'query' | 'caller'>,
+  ): Promise<{ readonly result?: Json; readonly operation?: string }>;
+  /** Undefined when there is none, or no longer. */
+  operation(subscriptionId: string | undefined, operation: string): Promise<OperationView | undefined>;
   /** What a DELETE does, authorisation apart; undefined when there is nothing. */
   delete(id: ResourceId, options: PutOptions): Promise<Written | undefined>;
   /** Changes what is kept, beside any request: states that go on by themselves. Returning undefined leaves it. */

@@ -7,7 +7,9 @@ import type { Clock } from './clock.ts';
 import type { Directory } from './directory.ts';
 import type { Faults } from './faults.ts';
 import type { Network } from './network.ts';
+import type { Provider } from './provider.ts';
 import type { Resources } from './resources.ts';
+import type { Subscriptions } from './subscriptions.ts';
 
 export interface World {
   readonly cloud: Cloud;
@@ -16,6 +18,9 @@ export interface World {
   /** For containers of a provider's own: secrets of vaults, blobs, manifests. Their names start with the provider's folder. */
   readonly store: Store;
   readonly resources: Resources;
+  readonly subscriptions: Subscriptions;
+  /** The namespaces of the cloud. */
+  readonly providers: readonly Provider[];
   readonly directory: Directory;
   readonly access: Access;
   readonly faults: Faults;
