@@ -2,6 +2,7 @@
 import type { ErrorBody } from '../../../arm/errors.ts';
 import type { ResourceId } from '../../../arm/resource-id.ts';
 import type { Document } from '../../../store/store.ts';
+import type { FaultEffect } from './faults.ts';
 import type { ActionRequest, CallerIdentity } from './provider.ts';
 import type { ArmResource, Json, JsonObject, ResourceRecord } from './record.ts';
 
@@ -53,6 +54,8 @@ export interface PutOptions {
   readonly caller: CallerIdentity;
   readonly ifMatch?: string;
   readonly ifNoneMatch?: string;
+  /** What faults.on gave for the call: stuck and failed operations are the kernel's to bring about. The front asks faults.on, once a call. */
+  readonly faults?: readonly FaultEffect[];
 }
 
 export interface Resources {
@@ -74,7 +77,7 @@ export interface Resources {
   act(
     id: ResourceId,
     action: string,
-    request: Pick<ActionRequest, 'apiVersion' | 'body' | 'query' | 'caller'>,
+    request: Pick<ActionRequest, 'apiVersion' | 'body' | 'query' | 'caller'> & Pick<PutOptions, 'faults'>,
   ): Promise<{ readonly result?: Json; readonly operation?: string }>;
   /** Undefined when there is none, or no longer. */
   operation(subscriptionId: string | undefined, operation: string): Promise<OperationView | undefined>;
