@@ -43,6 +43,8 @@ export interface ResourceType {
   readonly name?: { readonly form: RegExp; readonly rule: string };
   /** Names that no two resources of this type share anywhere in the cloud (vaults, accounts, registries). */
   readonly globallyNamed?: boolean;
+  /** The error for a name that another resource has; a 409 `NameAlreadyExists` when left out. */
+  nameTaken?(name: string): ArmError;
   /** Of the body of a PUT, checked whole without coercion. Members that it does not know are kept. Left out: any object. */
   readonly schema?: TSchema;
   readonly asynchrony?: Asynchrony;
@@ -52,6 +54,10 @@ export interface ResourceType {
   readonly writable?: boolean;
   /** Whether an If-Match that does not fit is refused with 412 and answers carry the etag; true when left out. */
   readonly etags?: boolean;
+  /** Whether the resource shows its etag as a member too, as those of Microsoft.Network do. */
+  readonly etagMember?: boolean;
+  /** Set false for types that have no `properties.provisioningState`, such as role assignments and locks. */
+  readonly provisioningState?: boolean;
   /**
    * Turns the body of a PUT (or the outcome of a PATCH) into what is kept: defaults filled in, read-only members carried over from the
    * current record, references named. Reads the world, writes nothing. Throws ArmError with the code Azure gives. Left out: the body's

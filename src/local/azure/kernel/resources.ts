@@ -61,6 +61,8 @@ export interface PutOptions {
 export interface Resources {
   /** Undefined when there is none. Ids in any case. */
   read(id: string): Promise<Document<ResourceRecord> | undefined>;
+  /** The one that has a name which is unique in the cloud, by full type: the vault or account that a host name is about. */
+  named(type: string, name: string): Promise<Document<ResourceRecord> | undefined>;
   /** As a GET shows it. Throws ArmError 404. */
   show(id: ResourceId, apiVersion?: string): Promise<ArmResource>;
   /** A record as a GET shows it, systemData and etag member included where the type has them. */

@@ -12,8 +12,10 @@ export interface Subscription {
   readonly tags: { readonly [name: string]: string };
   /** By folded namespace; those that are always registered, or never were, are left out. */
   readonly registrations: { readonly [namespace: string]: RegistrationState };
-  /** State of preview features by folded `namespace/name`. */
+  /** State of preview features by `namespace/name`, spelt as they were asked for. */
   readonly features: { readonly [feature: string]: string };
+  /** Names of tags that were made in advance, with the values made for them. */
+  readonly tagNames?: { readonly [name: string]: readonly string[] };
 }
 
 export interface Subscriptions {

@@ -1,0 +1,169 @@
+// Deleting a resource group: everything inside goes, users before what they use, until nothing is left or nothing more can go.
+import { randomUUID } from 'node:crypto';
+import { ArmError, type ErrorBody, errorBody } from '../../../arm/errors.ts';
+import { isStoreError } from '../../../store/errors.ts';
+import type { Document } from '../../../store/store.ts';
+import { undo } from './effects.ts';
+import type { Kernel } from './kernel.ts';
+import type { ResourceRecord } from './record.ts';
+import { isWithin } from './references.ts';
+import { cancelling, inUse, removeTree, tellCancelled, treeOf, usersOf } from './removal.ts';
+import { asResource, type StoredResource } from './state.ts';
+
+/** Why a resource could not be deleted in a round. */
+interface Blocked {
+  readonly record: ResourceRecord;
+  /** Folded ids of the resources in the group that use it. */
+  readonly users: readonly string[];
+  /** Set when it is for another reason than users in the group. */
+  readonly error?: ErrorBody;
+}
+
+/** Resources that an error names. */
+const shownMax = 20;
+
+/**
+ * Empties the group; answers with the error when that cannot be. The group's own document is removed by the caller. May be stopped at
+ * any time and called again.
+ */
+export async function removeGroup(kernel: Kernel, group: Document<StoredResource>): Promise<ArmError | undefined> {
+  /** Resources that go although others in the group use them: they use each other. */
+  let forced: ReadonlySet<string> = new Set();
+  for (;;) {
+    const { removed, blocked } = await round(kernel, group, forced);
+    if (blocked.size === 0) return undefined;
+    if (kernel.operations.isStopping) return new ArmError(503, 'ServiceUnavailable', 'The cloud is stopping.');
+    if (removed > 0) continue;
+    const free = freeOf(blocked);
+    if (free.size === 0 || [...free].every((key) => forced.has(key))) return failure(group.body, blocked);
+    forced = free;
+  }
+}
+
+/** Tries every resource of the group once. */
+async function round(
+  kernel: Kernel,
+  group: Document<StoredResource>,
+  forced: ReadonlySet<string>,
+): Promise<{ readonly removed: number; readonly blocked: ReadonlyMap<string, Blocked> }> {
+  const blocked = new Map<string, Blocked>();
+  let removed = 0;
+  let continuation: string | undefined;
+  do {
+    const page = await kernel.state.query({
+      partition: group.partition,
+      filter: { op: 'prefix', field: 'id', value: `${group.id}/` },
+      limit: 200,
+      ...(continuation === undefined ? {} : { continuation }),
+    });
+    let root: string | undefined;
+    for (const document of page.documents) {
+      const resource = asResource(document);
+      // What is below another one goes with it.
+      if (resource === undefined || (root !== undefined && isWithin(resource.id, root))) continue;
+      if (isBelowAnother(resource, group.id)) continue;
+      root = resource.id;
+      const problem = await tryRemove(kernel, resource.id, group, forced.has(resource.id));
+      if (problem === undefined) removed++;
+      else blocked.set(resource.id, problem);
+    }
+    continuation = page.continuation;
+  } while (continuation !== undefined && !kernel.operations.isStopping);
+  return { removed, blocked };
+}
+
+function isBelowAnother({ body }: Document<StoredResource>, group: string): boolean {
+  return body.parent !== undefined && body.parent !== group && isWithin(body.parent, group);
+}
+
+async function tryRemove(
+  kernel: Kernel,
+  key: string,
+  group: Document<StoredResource>,
+  isForced: boolean,
+): Promise<Blocked | undefined> {
+  const root = asResource(await kernel.state.read({ partition: group.partition, id: key }));
+  if (root === undefined) return undefined;
+  try {
+    const tree = await treeOf(kernel, root);
+    const problem = await usersIn(kernel, tree, group.id, isForced);
+    if (problem) return problem;
+    for (const { body } of tree)
+      await kernel.catalogue.find(body.type)?.definition.beforeDelete?.(kernel.world(), body);
+    await undo(kernel, tree);
+    return await kernel.gate.exclusive(async () => {
+      const now = asResource(await kernel.state.read(root));
+      if (now === undefined) return undefined;
+      const left = await treeOf(kernel, now);
+      const late = await usersIn(kernel, left, group.id, isForced);
+      if (late) return late;
+      const cancelled = await cancelling(kernel, left);
+      await removeTree(kernel, left, cancelled);
+      tellCancelled(kernel, cancelled);
+      return undefined;
+    });
+  } catch (error) {
+    if (isStoreError(error, 'Changed', 'NotFound')) return { record: root.body, users: [] };
+    if (error instanceof ArmError) return { record: root.body, users: [], error: errorBody(error) };
+    kernel.logger.error({ err: error, resource: key }, 'a resource of a group could not be deleted');
+    const message = 'The resource could not be deleted because of an internal error.';
+    return { record: root.body, users: [], error: { code: 'InternalServerError', message } };
+  }
+}
+
+async function usersIn(
+  kernel: Kernel,
+  tree: readonly Document<StoredResource>[],
+  group: string,
+  isForced: boolean,
+): Promise<Blocked | undefined> {
+  const root = tree[0];
+  if (root === undefined) return undefined;
+  const inside: string[] = [];
+  for (const document of tree) {
+    const users = await usersOf(kernel, document.id, root.id);
+    const outside = users.filter(({ id }) => !isWithin(id, group));
+    if (outside.length > 0) {
+      const error = inUse(
+        kernel,
+        document.body,
+        outside.map(({ body }) => body),
+      );
+      return { record: root.body, users: [], error: errorBody(error) };
+    }
+    inside.push(...users.map(({ id }) => id));
+  }
+  return inside.length === 0 || isForced ? undefined : { record: root.body, users: inside };
+}
+
+/** Those that only wait for each other: nothing that must stay uses them, directly or through others. */
+function freeOf(blocked: ReadonlyMap<string, Blocked>): ReadonlySet<string> {
+  const staying = new Set<string>();
+  for (const [key, { error }] of blocked) if (error !== undefined) staying.add(key);
+  for (let before = -1; before !== staying.size; ) {
+    before = staying.size;
+    for (const [key, { users }] of blocked) {
+      if (!staying.has(key) && users.some((user) => [...staying].some((one) => isWithin(user, one)))) staying.add(key);
+    }
+  }
+  return new Set([...blocked.keys()].filter((key) => !staying.has(key)));
+}
+
+function failure(group: StoredResource, blocked: ReadonlyMap<string, Blocked>): ArmError {
+  const shown = [...blocked.values()].slice(0, shownMax);
+  const names = shown.map(({ record }) => `${record.resource.type}/${record.resource.name}`);
+  return new ArmError(
+    409,
+    'ResourceGroupDeletionBlocked',
+    `Deletion of resource group '${group.resource.name}' failed as resources with identifiers '${names.join(',')}' could not be deleted. ` +
+      'The provisioning state of the resource group will be rolled back. ' +
+      `The tracking Id is '${randomUUID()}'. Please check audit logs for more details.`,
+    {
+      details: shown.map(({ record, error, users }) => ({
+        code: error?.code ?? 'InUseResourceCannotBeDeleted',
+        message: error?.message ?? `It is in use by ${users.slice(0, shownMax).join(', ')}.`,
+        target: record.resource.id,
+      })),
+    },
+  );
+}
