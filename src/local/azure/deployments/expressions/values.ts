@@ -40,20 +40,40 @@ export function typeName(value: Json): string {
   return names[typeof value as keyof typeof names];
 }
 
+const depthMax = 200;
+
+function deeper(depth: number): number {
+  if (depth >= depthMax) throw new TemplateError(`The value is nested deeper than '${depthMax}' levels`);
+  return depth + 1;
+}
+
 /** By content; texts by their letters, objects whatever the order of their members. */
-export function equal(a: Json, b: Json, budget: Budget): boolean {
+export function equal(a: Json, b: Json, budget: Budget, depth = 0): boolean {
   budget.spend(1);
   if (a === b) {
     if (typeof a === 'string') budget.spend(textUnits(a));
     return true;
   }
+  const next = deeper(depth);
   if (isArray(a)) {
-    return isArray(b) && a.length === b.length && a.every((one, index) => equal(one, b[index] ?? null, budget));
+    return isArray(b) && a.length === b.length && a.every((one, index) => equal(one, b[index] ?? null, budget, next));
   }
   if (!isObject(a) || !isObject(b)) return false;
   const names = Object.keys(a);
   if (names.length !== Object.keys(b).length) return false;
-  return names.every((name) => Object.hasOwn(b, name) && equal(a[name] ?? null, b[name] ?? null, budget));
+  return names.every((name) => Object.hasOwn(b, name) && equal(a[name] ?? null, b[name] ?? null, budget, next));
+}
+
+/** Members of the second win; objects in both are merged, everything else is replaced. */
+export function deepMerge(a: JsonObject, b: JsonObject, budget: Budget, depth = 0): JsonObject {
+  const next = deeper(depth);
+  const made = new Map(Object.entries(a));
+  for (const [name, value] of Object.entries(b)) {
+    budget.spend(1);
+    const before = made.get(name);
+    made.set(name, isObject(before) && isObject(value) ? deepMerge(before, value, budget, next) : value);
+  }
+  return Object.fromEntries(made);
 }
 
 /** The text that a value is in `string()` and `concat()`. */
@@ -67,15 +87,17 @@ export function textOf(value: Json, budget: Budget): string {
 
 /**
  * Charges for every node of a value as it would be written out. Parts that are shared count each time: a few lines of a template can
- * make a value whose text would fill any memory.
+ * make a value whose text would fill any memory. Throws TemplateError, also for values nested too deep to be walked.
  */
-export function measure(value: Json, budget: Budget): void {
+export function measure(value: Json, budget: Budget, depth = 0): void {
   budget.spend(typeof value === 'string' ? textUnits(value) : 1);
-  if (isArray(value)) for (const one of value) measure(one, budget);
+  if (typeof value !== 'object' || value === null) return;
+  const next = deeper(depth);
+  if (isArray(value)) for (const one of value) measure(one, budget, next);
   else if (isObject(value)) {
     for (const [name, one] of Object.entries(value)) {
       budget.spend(textUnits(name));
-      measure(one ?? null, budget);
+      measure(one ?? null, budget, next);
     }
   }
 }

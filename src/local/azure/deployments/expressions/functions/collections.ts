@@ -1,10 +1,20 @@
 // Arrays and objects, and what texts have in common with arrays.
 import { foldCase } from '../../../../../arm/resource-id.ts';
-import type { Json, JsonObject } from '../../../kernel/record.ts';
+import type { Json } from '../../../kernel/record.ts';
 import type { Budget } from '../budget.ts';
 import { type FunctionTable, func } from '../environment.ts';
 import { TemplateError } from '../template-error.ts';
-import { equal, isArray, isObject, memberOf, wantArray, wantInteger, wantObject, wantText } from '../values.ts';
+import {
+  deepMerge,
+  equal,
+  isArray,
+  isObject,
+  memberOf,
+  wantArray,
+  wantInteger,
+  wantObject,
+  wantText,
+} from '../values.ts';
 import { unexpectedType } from './strings.ts';
 
 export const collectionFunctions: FunctionTable = {
@@ -179,15 +189,4 @@ function distinct(values: readonly Json[], budget: Budget): readonly Json[] {
     made.push(value);
   }
   return made;
-}
-
-/** Members of the second win; objects in both are merged, everything else is replaced. */
-export function deepMerge(a: JsonObject, b: JsonObject, budget: Budget): JsonObject {
-  const made = new Map(Object.entries(a));
-  for (const [name, value] of Object.entries(b)) {
-    budget.spend(1);
-    const before = made.get(name);
-    made.set(name, isObject(before) && isObject(value) ? deepMerge(before, value, budget) : value);
-  }
-  return Object.fromEntries(made);
 }
