@@ -69,7 +69,8 @@ export async function createIdentityService(options: {
 }): Promise<IdentityService> {
   const { directory, logger } = options;
   const places = new Map<string, Place>();
-  const app = Fastify({ logger: false });
+  // Client libraries put a slash behind the address that they are given.
+  const app = Fastify({ logger: false, routerOptions: { ignoreTrailingSlash: true, maxParamLength: 128 } });
   app.setErrorHandler((error, _request, reply) => sendError(logger, error, reply));
   app.setNotFoundHandler((_request, reply) => reply.code(404).send(notFoundBody));
   routes(app, directory, places);
