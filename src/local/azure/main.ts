@@ -1,0 +1,252 @@
+// The embedded Azure: Resource Manager, Entra ID, Graph and the data planes of a cloud in one process, behind one TLS port on loopback.
+// Reading `start` from top to bottom tells what it consists of.
+import Fastify, { type FastifyInstance } from 'fastify';
+import { armServerOptions } from '../../arm/server-options.ts';
+import { composeService } from '../../kit/lifecycle.ts';
+import { listen } from '../../kit/listener.ts';
+import type { Logger } from '../../kit/log.ts';
+import type { Secret } from '../../kit/secret.ts';
+import type { Running } from '../../kit/service.ts';
+import { openSqliteStore } from '../../store/sqlite/open.ts';
+import { createDispatcher } from './arm/dispatch.ts';
+import { armFront } from './arm/front.ts';
+import { createRegistry } from './arm/registry.ts';
+import { routeTable } from './arm/routes.ts';
+import { azureLimits, createThrottle, generousLimits } from './arm/throttle.ts';
+import { type Cloud, type DataPlane, dataPlaneLabels } from './cloud.ts';
+import {
+  type AzureConfig,
+  checkConfig,
+  defaultCloudName,
+  defaultLocations,
+  defaultSuffix,
+  defaultTenantId,
+} from './config.ts';
+import { controlRoutes } from './control/routes.ts';
+import { openDataDirectory } from './data-directory.ts';
+import { createDirectory } from './entra/directory.ts';
+import { createIssuerClient } from './entra/issuer-client.ts';
+import { entraRoutes } from './entra/routes.ts';
+import { stableId } from './entra/seed.ts';
+import { createHosts, decoratePlaneName } from './hosts.ts';
+import { createResources } from './kernel/engine.ts';
+import { createFaults } from './kernel/fault-table.ts';
+import { type ProfileName, profiles } from './kernel/profiles.ts';
+import { createSystemClock } from './kernel/system-clock.ts';
+import type { World } from './kernel/world.ts';
+import { localNetwork } from './local-network.ts';
+import { metadataRoutes } from './metadata/endpoints.ts';
+import { ownerAccess } from './owner-access.ts';
+import { providers as allProviders, dataPlanes } from './providers.ts';
+import { startProxy } from './proxy.ts';
+import { ownRoutes } from './resources-provider/provider.ts';
+import { openSubscriptions } from './resources-provider/subscriptions.ts';
+import { openSettings } from './settings.ts';
+
+/** A service principal that owns the whole cloud, to begin with. */
+export interface Owner {
+  readonly tenantId: string;
+  readonly clientId: string;
+  readonly objectId: string;
+  readonly secret: Secret<string>;
+}
+
+export interface RunningAzure extends Running {
+  readonly cloud: Cloud;
+  readonly world: World;
+  /** PEM of the authority that signs for all of the cloud's names. */
+  readonly ca: string;
+  readonly dataDirectory: string;
+  readonly controlToken: Secret<string>;
+  readonly owner: Owner;
+}
+
+export async function start(config: AzureConfig): Promise<RunningAzure> {
+  checkConfig(config);
+  const { logger, graceSeconds } = config;
+  const host = config.host ?? '127.0.0.1';
+  const suffix = config.suffix ?? defaultSuffix;
+  const tenantId = (config.tenantId ?? defaultTenantId).toLowerCase();
+  const providers = [...allProviders, ...(config.providers ?? [])];
+  let running: Omit<RunningAzure, keyof Running> | undefined;
+
+  const service = await composeService(
+    { name: 'azure', logger, ...(graceSeconds === undefined ? {} : { graceSeconds }) },
+    async ({ part, address, stopping, addReadiness }) => {
+      const files = await part(
+        'data directory',
+        () => openDataDirectory(config.dataDirectory),
+        (opened) => opened.close(),
+      );
+      const store = await part(
+        'store',
+        () =>
+          openSqliteStore({
+            file: files.storeFile,
+            keyRing: files.keys,
+            ...(config.synchronous === undefined ? {} : { synchronous: config.synchronous }),
+          }),
+        (opened) => opened.close(),
+      );
+      addReadiness('store', () => store.ping());
+
+      // The addresses of the cloud hold these ports, so they come before everything that knows addresses.
+      const certificate = await part(
+        'certificate',
+        () => files.serverCertificate(serverNames(suffix), (err) => logger.error({ err }, 'no new certificate')),
+        ({ keeper }) => keeper.stop(),
+      );
+      const hosts = createHosts(suffix);
+      const listener = await part(
+        'listener',
+        () =>
+          listen(hosts.app, {
+            host,
+            port: config.port ?? files.ports.https ?? 0,
+            certificate: certificate.files.certificate,
+            key: certificate.files.key,
+            http2: true,
+            logger,
+          }),
+        (listening, graceOver) => listening.stop(graceOver),
+      );
+      let world: World | undefined;
+      const proxy = await part('proxy', () =>
+        startProxy({ host, port: config.proxyPort ?? files.ports.proxy ?? 0, network: () => world?.network, logger }),
+      );
+      await files.rememberPorts({ https: listener.port, proxy: proxy.port });
+      const cloud: Cloud = {
+        name: config.name ?? defaultCloudName,
+        suffix,
+        origin: `https://localhost:${listener.port}`,
+        proxy: proxy.url,
+        locations: config.locations ?? defaultLocations,
+      };
+
+      const settings = await openSettings(store);
+      const clock = await part('clock', () =>
+        createSystemClock({ logger, skippedMs: settings.skippedMs, keep: settings.keepSkipped }),
+      );
+      let profileName: ProfileName = config.profile ?? 'demo';
+      const profile = () => profiles[profileName];
+      const faults = createFaults(config.faults);
+      const network = localNetwork(cloud, () => ({ host, port: listener.port }));
+      const subscriptions = await openSubscriptions({ store, tenantId, providers });
+      for (const subscription of config.subscriptions ?? []) await subscriptions.ensure(subscription);
+
+      const issuers = await part(
+        'issuers',
+        () => createIssuerClient({ target: (name, port) => network.target(name, port), ca: files.ca }),
+        (client) => client.close(),
+      );
+      const owner: Owner = {
+        tenantId,
+        clientId: stableId('owner', tenantId),
+        objectId: stableId('owner principal', tenantId),
+        secret: files.ownerSecret,
+      };
+      const { applications = [], ...directory } = config.directory ?? {};
+      const entra = await createDirectory({
+        cloud,
+        store,
+        clock,
+        logger,
+        issuers,
+        seed: {
+          tenants: [{ id: tenantId, displayName: cloud.name, domain: `${cloud.name.toLowerCase()}.${suffix}` }],
+          ...directory,
+          applications: [
+            { displayName: 'Owner', appId: owner.clientId, objectId: owner.objectId, secret: owner.secret },
+            ...applications,
+          ],
+        },
+      });
+
+      const resources = await part('resources', () =>
+        createResources({
+          store,
+          providers,
+          subscriptions,
+          cloud,
+          clock,
+          profile,
+          faults,
+          logger,
+          world: () => whole,
+        }),
+      );
+      const whole: World = {
+        cloud,
+        logger,
+        clock,
+        store,
+        resources,
+        subscriptions,
+        providers,
+        directory: entra,
+        access: ownerAccess([owner.objectId, ...(config.owners ?? [])]),
+        faults,
+        network,
+        stopping,
+      };
+      world = whole;
+
+      const registry = createRegistry(providers);
+      const main = newApp(logger);
+      await armFront(main, {
+        world: whole,
+        registry,
+        keys: files.keys,
+        retryAfterSeconds: () => profile().retryAfterSeconds,
+        dispatcher: createDispatcher(registry, routeTable(ownRoutes)),
+        throttle: createThrottle(config.throttling ?? (profileName === 'azure' ? azureLimits : generousLimits), () =>
+          performance.now(),
+        ),
+      });
+      metadataRoutes(main, cloud, tenantId);
+      entraRoutes(main, entra.entra);
+      await controlRoutes(main, {
+        world: whole,
+        token: files.controlToken,
+        profile: {
+          get: () => profileName,
+          set(name) {
+            profileName = name;
+          },
+        },
+      });
+      const planes = new Map<DataPlane, FastifyInstance>();
+      for (const { plane, routes } of [...dataPlanes, ...(config.dataPlanes ?? [])]) {
+        const app = newApp(logger);
+        decoratePlaneName(app);
+        await routes(app, whole);
+        planes.set(plane, app);
+      }
+      await resources.start();
+      for (const provider of providers) await provider.start?.(whole);
+      await hosts.serve({ main, planes });
+      address('https', cloud.origin);
+      address('proxy', cloud.proxy);
+      running = {
+        cloud,
+        world: whole,
+        ca: files.ca,
+        dataDirectory: files.path,
+        controlToken: files.controlToken,
+        owner,
+      };
+    },
+  );
+  if (!running) throw new Error('the service was composed without its parts');
+  return Object.assign(service, running);
+}
+
+/** An app without a line for every request: a cloud on one machine is asked all the time. */
+function newApp(logger: Logger): FastifyInstance {
+  return Fastify({ ...armServerOptions(), loggerInstance: logger }) as unknown as FastifyInstance;
+}
+
+/** A wildcard stands for one label, so every plane needs one of its own. */
+function serverNames(suffix: string): readonly string[] {
+  return ['localhost', `*.${suffix}`, ...Object.values(dataPlaneLabels).map((label) => `*.${label}.${suffix}`)];
+}
