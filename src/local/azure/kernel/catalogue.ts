@@ -16,7 +16,9 @@ export interface KnownType {
 export interface Catalogue {
   /** By folded full type. */
   find(key: string): KnownType | undefined;
-  /** The type of an id. Throws what ARM says to unknown namespaces and types, and to api-versions that are missing or unknown. */
+  /** The type of an id, whatever the api-version. Throws what ARM says to unknown namespaces and types. */
+  typeOf(id: ResourceId): KnownType;
+  /** The same, for a request. Throws what ARM says to unknown namespaces and types, and to api-versions that are missing or unknown. */
   demand(id: ResourceId, apiVersion: string | undefined): KnownType;
 }
 
@@ -33,14 +35,19 @@ export function createCatalogue(providers: readonly Provider[]): Catalogue {
     for (const definition of provider.types) add(provider.namespace, definition);
   }
 
+  const typeOf = (id: ResourceId, apiVersion?: string): KnownType => {
+    const key = foldCase(id.type);
+    const known = types.get(key);
+    if (known === undefined || (key === groupType) !== (id.types.length === 0))
+      throw unknownType(id, apiVersion, namespaces.has(foldCase(id.provider ?? '')));
+    return known;
+  };
+
   return {
     find: (key) => types.get(key),
+    typeOf: (id) => typeOf(id),
     demand(id, apiVersion) {
-      const key = foldCase(id.type);
-      const known = types.get(key);
-      if (known === undefined || (key === groupType) !== (id.types.length === 0)) {
-        throw unknownType(id, apiVersion, namespaces.has(foldCase(id.provider ?? '')));
-      }
+      const known = typeOf(id, apiVersion);
       if (apiVersion === undefined || apiVersion === '')
         throw new ArmError(
           400,

@@ -9,7 +9,7 @@ import { removeGroup } from './group-removal.ts';
 import type { Kernel } from './kernel.ts';
 import { withState } from './provisioning.ts';
 import type { Json, JsonObject } from './record.ts';
-import { cancelling, removeTree, tellCancelled, treeOf } from './removal.ts';
+import { demandUnused, removeTree, treeOf } from './removal.ts';
 import { groupType } from './resource-group.ts';
 import {
   operationTtlSeconds,
@@ -30,6 +30,8 @@ interface Outcome {
 }
 
 const attempts = 50;
+/** Within the 100 of a batch. */
+const restoredAtOnce = 90;
 
 /** Throws when the end could not be recorded: the work is done again then. */
 export async function endOperation(kernel: Kernel, partition: string, operationId: string): Promise<void> {
@@ -37,7 +39,7 @@ export async function endOperation(kernel: Kernel, partition: string, operationI
   if (document?.body.status !== 'Running') return kernel.operations.ended(operationId);
   const outcome = await work(kernel, document.body);
   // Work that was broken off because the process ends is done again after the next start.
-  if (outcome.error !== undefined && kernel.operations.isStopping) return;
+  if (outcome.error !== undefined && isStopping(kernel)) return;
   for (let attempt = 1; ; attempt++) {
     try {
       await record(kernel, partition, operationId, outcome);
@@ -47,6 +49,10 @@ export async function endOperation(kernel: Kernel, partition: string, operationI
     }
   }
   kernel.operations.ended(operationId);
+}
+
+function isStopping({ operations, world }: Kernel): boolean {
+  return operations.isStopping || world().stopping.aborted;
 }
 
 async function work(kernel: Kernel, operation: StoredOperation): Promise<Outcome> {
@@ -81,10 +87,10 @@ async function making(
 ): Promise<Outcome> {
   const properties = new Map<string, JsonObject>();
   for (const record of gone) await effect(kernel, 'delete', record);
-  for (const key of [id.key, ...also]) {
+  for (const { key, verb: kind } of [{ key: id.key, verb }, ...also]) {
     const made = await kernel.inLine(key, async () => {
       const document = await readResource(kernel.state, key);
-      return document && effect(kernel, key === id.key ? verb : 'create', document.body);
+      return document && effect(kernel, kind, document.body);
     });
     if (made !== undefined) properties.set(key, made);
   }
@@ -121,35 +127,67 @@ async function record(kernel: Kernel, partition: string, operationId: string, ou
   if (document?.body.status !== 'Running') return;
   const parsed = parseResourceId(document.body.resourceId);
   const key = parsed.ok ? parsed.id.key : '';
-  const end = endOf(kernel, document, outcome);
-  if (document.body.verb === 'delete' && outcome.error === undefined) {
-    await kernel.gate.exclusive(async () => {
-      const root = await readResource(kernel.state, key);
-      if (root === undefined) return kernel.state.batch(partition, [end]);
-      const tree = await treeOf(kernel, root);
-      const cancelled = await cancelling(kernel, tree, operationId);
-      await removeTree(kernel, tree, [end, ...cancelled]);
-      tellCancelled(kernel, cancelled);
-    });
-    return;
-  }
-  const writes: Operation<Stored>[] = [end];
-  const keys = document.body.verb === 'delete' ? await keysBelow(kernel, key) : [key, ...(document.body.also ?? [])];
-  for (const one of keys) {
+  if (document.body.verb === 'delete') return recordDelete(kernel, document, key, outcome);
+  const writes: Operation<Stored>[] = [endOf(kernel, document, outcome)];
+  for (const one of [key, ...(document.body.also ?? []).map((also) => also.key)]) {
     const resource = await readResource(kernel.state, one);
-    if (resource === undefined) continue;
-    const ended = endedRecord(kernel, document.body, resource.body, outcome, one);
-    if (ended !== resource.body) writes.push({ kind: 'replace', version: resource, body: ended });
+    if (resource?.body.operation !== operationId) continue;
+    const body = endedRecord(kernel, document.body, resource.body, outcome, one);
+    writes.push({ kind: 'replace', version: resource, body });
   }
   await kernel.state.batch(partition, writes);
 }
 
-/** A resource whose delete failed, and the children that were marked with it. */
-async function keysBelow(kernel: Kernel, key: string): Promise<readonly string[]> {
-  const root = await readResource(kernel.state, key);
-  if (root === undefined || root.body.type === groupType) return [key];
-  const tree = await treeOf(kernel, root);
-  return tree.filter(({ id, body }) => id === key || body.deleting).map(({ id }) => id);
+function recordDelete(
+  kernel: Kernel,
+  document: Document<StoredOperation>,
+  key: string,
+  outcome: Outcome,
+): Promise<void> {
+  return kernel.gate.exclusive(async () => {
+    const root = await readResource(kernel.state, key);
+    const end = endOf(kernel, document, outcome);
+    if (root === undefined) return void (await kernel.state.batch(document.partition, [end]));
+    const tree = await treeOf(kernel, root);
+    const error = outcome.error ?? (await usersOfTree(kernel, tree));
+    if (error === undefined) await removeTree(kernel, tree, [end], document.body.operationId);
+    else await restore(kernel, document, root, error);
+  });
+}
+
+/** A process that was killed may have left children that were not marked yet, which something began to use. */
+async function usersOfTree(kernel: Kernel, tree: readonly Document<StoredResource>[]): Promise<ArmError | undefined> {
+  try {
+    await demandUnused(kernel, tree, tree[0]?.id ?? '');
+    return undefined;
+  } catch (error) {
+    if (error instanceof ArmError) return error;
+    throw error;
+  }
+}
+
+/** After a delete that failed: what is left of the tree may be used again. The root comes last, so that this is repeated if it is stopped. */
+async function restore(
+  kernel: Kernel,
+  document: Document<StoredOperation>,
+  root: Document<StoredResource>,
+  error: ArmError,
+): Promise<void> {
+  const below = root.body.type === groupType ? [] : (await treeOf(kernel, root)).slice(1);
+  const marked = below.filter(({ body }) => body.deleting);
+  for (let at = 0; at < marked.length; at += restoredAtOnce) {
+    await kernel.state.batch(
+      document.partition,
+      marked.slice(at, at + restoredAtOnce).map((version) => {
+        const { deleting: _, ...body } = version.body;
+        return { kind: 'replace', version, body };
+      }),
+    );
+  }
+  await kernel.state.batch(document.partition, [
+    endOf(kernel, document, { error }),
+    { kind: 'replace', version: root, body: endedRecord(kernel, document.body, root.body, { error }, root.id) },
+  ]);
 }
 
 function endOf(
@@ -176,27 +214,22 @@ function plainError(error: ArmError): ErrorBody {
   return errorBody(error);
 }
 
-/** The record without the operation; the same one when the operation is not the one on it. */
+/** The record without the operation, in the state that it ended in. */
 function endedRecord(
   kernel: Kernel,
-  { operationId, verb }: StoredOperation,
+  { verb }: StoredOperation,
   body: StoredResource,
   { error, properties }: Outcome,
   key: string,
 ): StoredResource {
-  const known = kernel.catalogue.find(body.type);
-  const isOwn = body.operation === operationId;
-  if (!isOwn && !(verb === 'delete' && body.deleting && body.operation === undefined)) return body;
   const { operation: _, deleting: __, ...rest } = body;
-  if (!isOwn) return rest;
-  const isAction = verb !== 'create' && verb !== 'update' && verb !== 'delete';
-  if (isAction) return rest;
-  // A group whose delete failed is as it was before.
-  const state = error === undefined || body.type === groupType ? 'Succeeded' : 'Failed';
+  if (verb !== 'create' && verb !== 'update' && verb !== 'delete') return rest;
   const more = properties?.get(key);
   const merged =
     more === undefined
       ? rest
       : { ...rest, resource: { ...rest.resource, properties: { ...rest.resource.properties, ...more } } };
-  return withState(merged, known, state);
+  // A group whose delete failed is as it was before.
+  const state = error === undefined || body.type === groupType ? 'Succeeded' : 'Failed';
+  return withState(merged, kernel.catalogue.find(body.type), state);
 }

@@ -29,8 +29,16 @@ import { patchResource, putResource } from './put.ts';
 import type { ArmResource, ResourceRecord } from './record.ts';
 import { deleteResource } from './removal.ts';
 import { groupType } from './resource-group.ts';
-import type { ListQuery, RecordPage, Resources } from './resources.ts';
-import { asResource, openState, partitionOfKey, readOperation, readResource, tenantPartition } from './state.ts';
+import type { ListQuery, RecordPage, Resources, Written } from './resources.ts';
+import {
+  asResource,
+  openState,
+  partitionOfKey,
+  readOperation,
+  readResource,
+  type StoredResource,
+  tenantPartition,
+} from './state.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import type { World } from './world.ts';
 
@@ -108,6 +116,10 @@ export async function createResources(options: ResourcesOptions): Promise<Runnin
       ? shown.then((resource) => whole(resource, record, etag))
       : whole(shown, record, etag);
   };
+  const noted = (written: Written): Written => {
+    if (written.etag !== undefined) etags.set(written.record, written.etag);
+    return written;
+  };
   /** Running ones are known; of the others only the partition has to be found, and there is one for each subscription. */
   const findOperation = async (operationId: string) => {
     const known = operations.partitionOf(operationId);
@@ -142,8 +154,8 @@ export async function createResources(options: ResourcesOptions): Promise<Runnin
       return records;
     },
     page: (query, { limit, continuation }) => page(query, limit, continuation),
-    put: (id, body, putOptions) => putResource(kernel, id, body, putOptions),
-    patch: (id, body, putOptions) => patchResource(kernel, id, body, putOptions),
+    put: async (id, body, putOptions) => noted(await putResource(kernel, id, body, putOptions)),
+    patch: async (id, body, putOptions) => noted(await patchResource(kernel, id, body, putOptions)),
     delete: (id, putOptions) => deleteResource(kernel, id, putOptions),
     act: (id, action, request) => actOn(kernel, id, action, request),
     async named(type, name) {
@@ -161,7 +173,7 @@ export async function createResources(options: ResourcesOptions): Promise<Runnin
         const document = await state.update({ partition: partitionOfKey(key), id: key }, (body) => {
           if (body.kind !== 'resource') return undefined;
           const changed = change(body);
-          return changed === undefined || changed === body ? undefined : { ...body, ...changed };
+          return changed === undefined || changed === body ? undefined : keptBy(body, changed);
         });
         return asResource(document)?.body;
       } catch (error) {
@@ -170,19 +182,32 @@ export async function createResources(options: ResourcesOptions): Promise<Runnin
       }
     },
     async finished(operationId, signal) {
+      if (!operations.isUnderWay(operationId)) {
+        const there = await findOperation(operationId);
+        if (there?.body.status === 'Running') operations.arm(there.partition, there.body);
+      }
       await operations.ending(operationId, signal);
       const document = await findOperation(operationId);
       if (document === undefined)
         throw new ArmError(404, 'OperationNotFound', `The operation '${operationId.slice(0, 64)}' was not found.`);
       const { status, error, resourceId } = document.body;
-      if (status === 'Running' && !operations.isStopping && operations.isUnderWay(operationId))
-        throw new Error('an operation was said to have ended while it is under way');
       if (status === 'Running') throw new ArmError(503, 'ServiceUnavailable', 'The cloud is stopping.');
       const record = (await read(resourceId))?.body;
       return endOf(record, error);
     },
     start: () => operations.start(),
     stop: () => operations.stop(),
+  };
+}
+
+/** What the kernel itself keeps of a record stays. */
+function keptBy({ operation, deleting }: StoredResource, changed: ResourceRecord): StoredResource {
+  const { operation: _, ...rest } = changed;
+  return {
+    ...rest,
+    kind: 'resource',
+    ...(operation === undefined ? {} : { operation }),
+    ...(deleting === undefined ? {} : { deleting }),
   };
 }
 

@@ -57,10 +57,11 @@ export async function demandFamily(
   id: ResourceId,
   known: KnownType,
   planned: ReadonlySet<string>,
+  read: Read,
 ): Promise<Family> {
   demandScope(id, known);
   const groupKey = groupKeyOf(id);
-  const group = groupKey === undefined ? undefined : await readResource(kernel.state, groupKey);
+  const group = groupKey === undefined ? undefined : await read(groupKey);
   if (groupKey !== undefined) {
     if (group === undefined)
       throw new ArmError(404, 'ResourceGroupNotFound', `Resource group '${id.resourceGroup}' could not be found.`);
@@ -70,10 +71,28 @@ export async function demandFamily(
   if (parentKey === undefined || parentKey === groupKey || planned.has(parentKey)) return group ? { group } : {};
   const parsed = parseResourceId(parentKey);
   // Resources of providers that stand elsewhere are not known here.
-  if (!parsed.ok || kernel.catalogue.find(foldCase(parsed.id.type)) === undefined) return group ? { group } : {};
-  const parent = await readResource(kernel.state, parentKey);
+  // Subscriptions are no documents, and they have been looked at.
+  if (!parsed.ok || isSubscription(parsed.id) || kernel.catalogue.find(foldCase(parsed.id.type)) === undefined)
+    return group ? { group } : {};
+  const parent = await read(parentKey);
   if (parent === undefined || parent.body.deleting) throw parentNotFound(id, known, parentKey, parsed.id);
   return group ? { group, parent } : { parent };
+}
+
+function isSubscription({ types, resourceGroup }: ResourceId): boolean {
+  return types.length === 0 && resourceGroup === undefined;
+}
+
+/** Reads a resource by its folded id, once for one plan. */
+export type Read = (key: string) => Promise<Document<StoredResource> | undefined>;
+
+export function readOnce(state: Kernel['state']): Read {
+  const known = new Map<string, Promise<Document<StoredResource> | undefined>>();
+  return (key) => {
+    const there = known.get(key) ?? readResource(state, key);
+    known.set(key, there);
+    return there;
+  };
 }
 
 /** Whether the id is where resources of the type are. */

@@ -7,8 +7,8 @@ import { undo } from './effects.ts';
 import type { Kernel } from './kernel.ts';
 import type { ResourceRecord } from './record.ts';
 import { isWithin } from './references.ts';
-import { cancelling, inUse, removeTree, tellCancelled, treeOf, usersOf } from './removal.ts';
-import { asResource, type StoredResource } from './state.ts';
+import { inUse, removeTree, treeOf, usersOf } from './removal.ts';
+import { asResource, readOperation, type StoredResource } from './state.ts';
 
 /** Why a resource could not be deleted in a round. */
 interface Blocked {
@@ -32,7 +32,8 @@ export async function removeGroup(kernel: Kernel, group: Document<StoredResource
   for (;;) {
     const { removed, blocked } = await round(kernel, group, forced);
     if (blocked.size === 0) return undefined;
-    if (kernel.operations.isStopping) return new ArmError(503, 'ServiceUnavailable', 'The cloud is stopping.');
+    if (kernel.operations.isStopping || kernel.world().stopping.aborted)
+      return new ArmError(503, 'ServiceUnavailable', 'The cloud is stopping.');
     if (removed > 0) continue;
     const free = freeOf(blocked);
     if (free.size === 0 || [...free].every((key) => forced.has(key))) return failure(group.body, blocked);
@@ -47,7 +48,14 @@ async function round(
   forced: ReadonlySet<string>,
 ): Promise<{ readonly removed: number; readonly blocked: ReadonlyMap<string, Blocked> }> {
   const blocked = new Map<string, Blocked>();
+  /** What is being worked on comes last, that which would never end first: others may be waiting for it. */
+  const busy: { readonly key: string; readonly isStuck: boolean }[] = [];
   let removed = 0;
+  const attempt = async (key: string): Promise<void> => {
+    const problem = await tryRemove(kernel, key, group, forced.has(key));
+    if (problem === undefined) removed++;
+    else blocked.set(key, problem);
+  };
   let continuation: string | undefined;
   do {
     const page = await kernel.state.query({
@@ -63,13 +71,18 @@ async function round(
       if (resource === undefined || (root !== undefined && isWithin(resource.id, root))) continue;
       if (isBelowAnother(resource, group.id)) continue;
       root = resource.id;
-      const problem = await tryRemove(kernel, resource.id, group, forced.has(resource.id));
-      if (problem === undefined) removed++;
-      else blocked.set(resource.id, problem);
+      const { operation } = resource.body;
+      if (operation === undefined) await attempt(resource.id);
+      else busy.push({ key: resource.id, isStuck: await isStuck(kernel, group.partition, operation) });
     }
     continuation = page.continuation;
   } while (continuation !== undefined && !kernel.operations.isStopping);
+  for (const { key } of busy.sort((a, b) => Number(b.isStuck) - Number(a.isStuck))) await attempt(key);
   return { removed, blocked };
+}
+
+async function isStuck({ state }: Kernel, partition: string, operationId: string): Promise<boolean> {
+  return (await readOperation(state, partition, operationId))?.body.fault?.kind === 'stuck';
 }
 
 function isBelowAnother({ body }: Document<StoredResource>, group: string): boolean {
@@ -97,9 +110,7 @@ async function tryRemove(
       const left = await treeOf(kernel, now);
       const late = await usersIn(kernel, left, group.id, isForced);
       if (late) return late;
-      const cancelled = await cancelling(kernel, left);
-      await removeTree(kernel, left, cancelled);
-      tellCancelled(kernel, cancelled);
+      await removeTree(kernel, left, []);
       return undefined;
     });
   } catch (error) {

@@ -7,7 +7,16 @@ import { parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import { type IdentityType, mergeSystemData } from '../../../arm/system-data.ts';
 import type { Document } from '../../../store/store.ts';
 import type { KnownType } from './catalogue.ts';
-import { canonicalId, demandFamily, type Family, groupBeingDeleted, groupKeyOf, parentKeyOf } from './family.ts';
+import {
+  canonicalId,
+  demandFamily,
+  type Family,
+  groupBeingDeleted,
+  groupKeyOf,
+  parentKeyOf,
+  type Read,
+  readOnce,
+} from './family.ts';
 import type { Kernel } from './kernel.ts';
 import { checkLocation } from './place.ts';
 import type { CallerIdentity, Prepared } from './provider.ts';
@@ -53,7 +62,8 @@ export async function planPut(
   current: Document<StoredResource> | undefined,
 ): Promise<Plan> {
   const planned = new Set<string>([wanted.id.key]);
-  const { put, prepared } = await planOne(kernel, wanted, current, planned, undefined);
+  const read = readOnce(kernel.state);
+  const { put, prepared } = await planOne(kernel, wanted, current, planned, read, undefined);
   const puts: [PlannedPut, ...PlannedPut[]] = [put];
   const deletes: Document<StoredResource>[] = [];
   const also = prepared?.also ?? [];
@@ -78,10 +88,10 @@ export async function planPut(
       if (there) deletes.push(there);
       continue;
     }
-    const known = kernel.catalogue.demand(id, wanted.apiVersion);
+    const known = kernel.catalogue.typeOf(id);
     const inner = { ...wanted, id, known, body: write.body };
     const parentId = parentKeyOf(id, known) === wanted.id.key ? put.record.resource.id : undefined;
-    puts.push((await planOne(kernel, inner, there, planned, parentId)).put);
+    puts.push((await planOne(kernel, inner, there, planned, read, parentId)).put);
   }
   return { puts, deletes };
 }
@@ -91,14 +101,15 @@ async function planOne(
   wanted: Wanted,
   current: Document<StoredResource> | undefined,
   planned: ReadonlySet<string>,
+  read: Read,
   parentId: string | undefined,
 ): Promise<{ readonly put: PlannedPut; readonly prepared: Prepared | undefined }> {
   const { id, known, apiVersion, caller } = wanted;
   const { definition } = known;
   const record = current?.body;
   if (record?.deleting && known.key === groupType) throw groupBeingDeleted(id.name);
-  if (record?.operation !== undefined) throw anotherOperation(record);
-  const family = await demandFamily(kernel, id, known, planned);
+  if (record?.operation !== undefined || record?.deleting) throw anotherOperation(record);
+  const family = await demandFamily(kernel, id, known, planned, read);
   if (current === undefined) checkName(id, known);
   const tags = checkTags(wanted.body.tags);
   const body = bodyOf(
@@ -182,7 +193,7 @@ export function anotherOperation(record: ResourceRecord): ArmError {
   return new ArmError(
     409,
     'AnotherOperationInProgress',
-    `Another operation on this or dependent resource is in progress: operation '${record.operation}' on '${record.resource.id}'.`,
+    `Another operation on this or dependent resource is in progress: ${record.operation === undefined ? '' : `operation '${record.operation}' on `}'${record.resource.id}'.`,
     { retryAfterSeconds: 10 },
   );
 }

@@ -167,7 +167,7 @@ async function commitNow(
 ): Promise<Outcome> {
   const [first] = puts;
   const partition = partitionOf(first.id);
-  const verb = first.current === undefined ? 'create' : 'update';
+  const verb = verbOf(first.current);
   const isAsynchronous = first.known.definition.asynchrony?.[verb] === 'operation' || concernsOperation(options.faults);
   const gone = removed.map(({ body }) => body).filter((body) => hasEffect(kernel, body));
   const needsOperation =
@@ -181,7 +181,9 @@ async function commitNow(
         apiVersion: options.apiVersion,
         ...(location === undefined ? {} : { location }),
         ...(options.faults === undefined ? {} : { faults: options.faults }),
-        ...(puts.length === 1 ? {} : { also: puts.slice(1).map(({ id }) => id.key) }),
+        ...(puts.length === 1
+          ? {}
+          : { also: puts.slice(1).map(({ id, current }) => ({ key: id.key, verb: verbOf(current) })) }),
         ...(gone.length === 0 ? {} : { gone: gone.map(({ secrets: _, ...body }) => body) }),
       })
     : undefined;
@@ -238,6 +240,10 @@ function recordOf({ record, known, current }: PlannedPut, operation: StoredOpera
   const state = operation === undefined ? 'Succeeded' : current === undefined ? 'Creating' : 'Updating';
   const next = withState(record, known, state);
   return operation === undefined ? next : { ...next, operation: operation.operationId };
+}
+
+function verbOf(current: unknown): 'create' | 'update' {
+  return current === undefined ? 'create' : 'update';
 }
 
 /** The batch fails when the group or the parent was changed or deleted since they were read. */

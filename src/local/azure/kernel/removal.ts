@@ -20,6 +20,7 @@ import type { PutOptions, Written } from './resources.ts';
 import {
   asResource,
   operationKey,
+  operationTtlSeconds,
   partitionOf,
   readOperation,
   readResource,
@@ -28,8 +29,8 @@ import {
 } from './state.ts';
 
 const attempts = 30;
-/** A batch of the store holds 100. */
-const batchMax = 90;
+/** A batch of the store holds 100: as many documents of a tree, each perhaps with the operation on it, and some more. */
+const batchMax = 45;
 /** Users that an error names. */
 const shownUsers = 20;
 
@@ -117,18 +118,14 @@ async function begin(
     operation: operation.operationId,
     deleting: true,
   };
-  const cancelled = await cancelling(kernel, tree);
-  // Children are marked too: nothing may begin to use one while it is going.
-  const children = tree.length <= batchMax ? tree.filter(({ id }) => id !== document.id) : [];
+  const cancelled = await cancelling(kernel, [document]);
   const [marked] = await kernel.state.batch(partition, [
     { kind: 'replace', version: document, body: record },
-    ...children.map(
-      (child): Operation<Stored> => ({ kind: 'replace', version: child, body: { ...child.body, deleting: true } }),
-    ),
     { kind: 'create', id: operationKey(operation.operationId), body: operation },
     ...cancelled,
   ]);
   tellCancelled(kernel, cancelled);
+  if (!isGroup) await markBelow(kernel, tree.slice(1));
   const written: Written = { record, created: false, ...(marked === undefined ? {} : { etag: marked.etag }) };
   if (isAsynchronous || isGroup) {
     kernel.operations.arm(partition, operation);
@@ -140,6 +137,22 @@ async function begin(
     if (error) throw error;
     return { record, created: false };
   };
+}
+
+/** Children are marked too: nothing may begin to use one while it is going. */
+async function markBelow(kernel: Kernel, children: readonly Document<StoredResource>[]): Promise<void> {
+  for (let at = 0; at < children.length; at += batchMax) {
+    const chunk = children.slice(at, at + batchMax);
+    const cancelled = await cancelling(kernel, chunk);
+    await kernel.state.batch(chunk[0]?.partition ?? '', [
+      ...chunk.map((child): Operation<Stored> => {
+        const { operation: _, ...body } = child.body;
+        return { kind: 'replace', version: child, body: { ...body, deleting: true } };
+      }),
+      ...cancelled,
+    ]);
+    tellCancelled(kernel, cancelled);
+  }
 }
 
 /** A stuck operation does not keep a resource from being deleted; any other one does. */
@@ -223,7 +236,7 @@ export function inUse(kernel: Kernel, record: ResourceRecord, users: readonly Re
 }
 
 /** What ends the operations that are under way on these, which a more recent one takes the place of. */
-export async function cancelling(
+async function cancelling(
   kernel: Kernel,
   tree: readonly Document<StoredResource>[],
   except?: string,
@@ -239,6 +252,7 @@ export async function cancelling(
     writes.push({
       kind: 'replace',
       version: document,
+      ttlSeconds: operationTtlSeconds,
       body: {
         ...document.body,
         status: 'Canceled',
@@ -251,19 +265,20 @@ export async function cancelling(
   return writes;
 }
 
-export function tellCancelled({ operations }: Kernel, writes: readonly Operation<Stored>[]): void {
+function tellCancelled({ operations }: Kernel, writes: readonly Operation<Stored>[]): void {
   for (const write of writes)
     if (write.kind === 'replace' && write.body.kind === 'operation') operations.ended(write.body.operationId);
 }
 
 /**
- * Removes the documents of a tree, children first, in as many batches as it takes; `last` is written in the batch that removes the
- * root. Stopped halfway, the root is still there, marked, and what is left goes when its operation is done again.
+ * Removes the documents of a tree, children first, in as many batches as it takes, and ends the operations on them; `last` is written
+ * in the batch that removes the root, and ends the operation `except`. Stopped halfway, the root is still there, marked, and what is left goes when its operation is done again.
  */
 export async function removeTree(
   kernel: Kernel,
   tree: readonly Document<StoredResource>[],
   last: readonly Operation<Stored>[],
+  except?: string,
 ): Promise<void> {
   const root = tree[0];
   if (root === undefined) return;
@@ -273,10 +288,13 @@ export async function removeTree(
   for (let at = 0; at < order.length; at += batchMax) {
     const chunk = order.slice(at, at + batchMax);
     const isLast = at + batchMax >= order.length;
+    const cancelled = await cancelling(kernel, chunk, except);
     await kernel.state.batch(partition, [
       ...chunk.map((version): Operation<Stored> => ({ kind: 'delete', version })),
+      ...cancelled,
       ...(isLast ? last : []),
     ]);
+    tellCancelled(kernel, cancelled);
   }
   if (tree.some(({ body }) => body.type === lockType)) kernel.locks.changed(partition);
   for (const { id, body } of tree) {

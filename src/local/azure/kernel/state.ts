@@ -41,8 +41,8 @@ export interface StoredOperation {
   readonly fault?:
     | { readonly kind: 'stuck' }
     | { readonly kind: 'fail'; readonly code: string; readonly message: string };
-  /** Folded ids of further resources that are created or updated by it. */
-  readonly also?: readonly string[];
+  /** Further resources that are created or updated by it: their folded ids. */
+  readonly also?: readonly { readonly key: string; readonly verb: 'create' | 'update' }[];
   /** What was removed together with its beginning and has an effect that takes away what stood behind it. */
   readonly gone?: readonly ResourceRecord[];
   /** Of an action. */
@@ -116,9 +116,9 @@ export async function readOperation(
   operationId: string,
 ): Promise<Document<StoredOperation> | undefined> {
   const document = await state.read({ partition, id: operationKey(operationId) });
-  return document?.body.kind === 'operation' ? { ...document, body: document.body } : undefined;
+  return document?.body.kind === 'operation' ? (document as Document<StoredOperation>) : undefined;
 }
 
 export function asResource(document: Document<Stored> | undefined): Document<StoredResource> | undefined {
-  return document?.body.kind === 'resource' ? { ...document, body: document.body } : undefined;
+  return document?.body.kind === 'resource' ? (document as Document<StoredResource>) : undefined;
 }
