@@ -15,8 +15,9 @@ export interface Intent {
   readonly parameters: readonly ParameterValue[];
   readonly mode: Mode;
   readonly caller: CallerIdentity;
-  /** What `deployment()` gives. */
-  readonly deployment: JsonObject;
+  /** Of the deployment itself, outside of resource groups. */
+  readonly location?: string;
+  readonly templateLink?: JsonObject;
 }
 
 const press = promisify(gzip);

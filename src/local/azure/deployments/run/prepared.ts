@@ -11,6 +11,7 @@ import { type ParameterValue, resolveParameters } from '../template/parameters.t
 import { type Plan, planResources } from '../template/plan.ts';
 import { scopeOfDeployment } from '../template/scope.ts';
 import { readTemplate } from '../template/template.ts';
+import type { Mode } from './intent.ts';
 import { placeOf } from './place.ts';
 
 export interface PreparedDeployment {
@@ -24,7 +25,9 @@ export interface PreparedDeployment {
 
 export interface Asked {
   readonly template: Json;
-  readonly deployment: JsonObject;
+  readonly mode: Mode;
+  readonly location?: string;
+  readonly templateLink?: JsonObject;
   /** As in the request, or as they were resolved before. */
   readonly parameters: { readonly given: JsonObject } | { readonly resolved: readonly ParameterValue[] };
 }
@@ -35,7 +38,7 @@ export async function prepareDeployment(world: World, id: ResourceId, asked: Ask
   const place = await placeOf(world, scope);
   return asValidation(() => {
     const template = readTemplate(asked.template, scope);
-    const { deployment } = asked;
+    const deployment = deploymentValue(id, asked);
     const budget = createBudget();
     const parameters =
       'resolved' in asked.parameters
@@ -53,6 +56,21 @@ export async function prepareDeployment(world: World, id: ResourceId, asked: Ask
     const plan = planResources(context);
     return { id, context, parameters, plan, locate: createLocate(plan.resources), deployment };
   });
+}
+
+/** What `deployment()` gives. Values of parameters are left out of it: some are secret. */
+function deploymentValue(id: ResourceId, { template, mode, location, templateLink }: Asked): JsonObject {
+  return {
+    name: id.name,
+    ...(location === undefined ? {} : { location }),
+    properties: {
+      ...(templateLink === undefined ? {} : { templateLink }),
+      template,
+      parameters: {},
+      mode,
+      provisioningState: 'Accepted',
+    },
+  };
 }
 
 function asValidation<T>(run: () => T): T {
