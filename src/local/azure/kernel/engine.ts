@@ -32,12 +32,14 @@ import { groupType } from './resource-group.ts';
 import type { ListQuery, RecordPage, Resources, Written } from './resources.ts';
 import {
   asResource,
+  isUsing,
   openState,
   partitionOfKey,
   readOperation,
   readResource,
   type StoredResource,
   tenantPartition,
+  usesOf,
 } from './state.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import type { World } from './world.ts';
@@ -206,6 +208,7 @@ function keptBy({ operation, deleting }: StoredResource, changed: ResourceRecord
   return {
     ...rest,
     kind: 'resource',
+    ...usesOf(changed.references),
     ...(operation === undefined ? {} : { operation }),
     ...(deleting === undefined ? {} : { deleting }),
   };
@@ -240,7 +243,7 @@ function filterOf({
   const prefix = group === undefined ? '/' : `${idKey(group)}/`;
   if (type !== undefined) filters.push({ op: 'eq', field: ['type'], value: foldCase(type) });
   if (parent !== undefined) filters.push({ op: 'eq', field: ['parent'], value: idKey(parent) });
-  if (referencing !== undefined) filters.push({ op: 'hasLabel', key: idKey(referencing) });
+  if (referencing !== undefined) filters.push(isUsing(idKey(referencing)));
   if (filters.length === 0 || group !== undefined) filters.push({ op: 'prefix', field: 'id', value: prefix });
   const place = group ?? parent;
   const partition =

@@ -98,12 +98,8 @@ async function tryRemove(
   const root = asResource(await kernel.state.read({ partition: group.partition, id: key }));
   if (root === undefined) return undefined;
   try {
-    const tree = await treeOf(kernel, root);
-    const problem = await usersIn(kernel, tree, group.id, isForced);
+    const problem = await prepareRemoval(kernel, root, group.id, isForced);
     if (problem) return problem;
-    for (const { body } of tree)
-      await kernel.catalogue.find(body.type)?.definition.beforeDelete?.(kernel.world(), body);
-    await undo(kernel, tree);
     return await kernel.gate.exclusive(async () => {
       const now = asResource(await kernel.state.read(root));
       if (now === undefined) return undefined;
@@ -120,6 +116,23 @@ async function tryRemove(
     const message = 'The resource could not be deleted because of an internal error.';
     return { record: root.body, users: [], error: { code: 'InternalServerError', message } };
   }
+}
+
+/** What is to be done before the documents go, outside of the gate: for most resources nothing. */
+async function prepareRemoval(
+  kernel: Kernel,
+  root: Document<StoredResource>,
+  group: string,
+  isForced: boolean,
+): Promise<Blocked | undefined> {
+  const definition = kernel.catalogue.find(root.body.type)?.definition;
+  const tree = await treeOf(kernel, root);
+  if (tree.length === 1 && definition?.effect === undefined && definition?.beforeDelete === undefined) return undefined;
+  const problem = await usersIn(kernel, tree, group, isForced);
+  if (problem) return problem;
+  for (const { body } of tree) await kernel.catalogue.find(body.type)?.definition.beforeDelete?.(kernel.world(), body);
+  await undo(kernel, tree);
+  return undefined;
 }
 
 async function usersIn(

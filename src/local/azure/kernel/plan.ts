@@ -3,7 +3,7 @@
 import { checkBody } from '../../../arm/check-body.ts';
 import { ArmError } from '../../../arm/errors.ts';
 import { isRecord } from '../../../arm/record.ts';
-import { parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import { idKey, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import { type IdentityType, mergeSystemData } from '../../../arm/system-data.ts';
 import type { Document } from '../../../store/store.ts';
 import type { KnownType } from './catalogue.ts';
@@ -23,7 +23,7 @@ import type { CallerIdentity, Prepared } from './provider.ts';
 import type { JsonObject, ResourceRecord } from './record.ts';
 import { referencesIn } from './references.ts';
 import { groupType } from './resource-group.ts';
-import { maxKeyBytes, partitionOf, readResource, type StoredResource } from './state.ts';
+import { maxKeyBytes, partitionOf, readResource, type StoredResource, usesOf } from './state.ts';
 import { checkTags } from './tags.ts';
 
 /** One resource to be written. Its state, and the operation on it, are added when it is. */
@@ -126,6 +126,11 @@ async function planOne(
   const secrets = prepared?.secrets ?? (wanted.tagsOnly || !definition.prepare ? record?.secrets : undefined);
   const group = groupKeyOf(id);
   const parent = parentKeyOf(id, known);
+  const references = wanted.tagsOnly
+    ? (record?.references ?? {})
+    : prepared === undefined
+      ? referencesIn(id.key, properties)
+      : folded(prepared.references ?? {});
   const kept: StoredResource = {
     kind: 'resource',
     type: known.key,
@@ -139,15 +144,20 @@ async function planOne(
       ...(properties === undefined ? {} : { properties }),
     },
     ...(secrets === undefined ? {} : { secrets }),
-    references: wanted.tagsOnly
-      ? (record?.references ?? {})
-      : (prepared?.references ?? (prepared ? {} : referencesIn(id.key, properties))),
+    references,
+    ...usesOf(references),
     systemData: mergeSystemData(record?.systemData, {}, new Date(kernel.clock.now()), {
       by: caller.name ?? caller.appId ?? caller.objectId,
       byType: identityTypes[caller.kind],
     }),
   };
   return { put: { id, known, current, record: kept, family }, prepared };
+}
+
+function folded(references: ResourceRecord['references']): ResourceRecord['references'] {
+  const keys: { [id: string]: string } = {};
+  for (const [id, member] of Object.entries(references)) keys[idKey(id)] = member;
+  return keys;
 }
 
 const identityTypes: { readonly [kind in CallerIdentity['kind']]: IdentityType } = {

@@ -19,6 +19,7 @@ import { groupType } from './resource-group.ts';
 import type { PutOptions, Written } from './resources.ts';
 import {
   asResource,
+  isUsing,
   operationKey,
   operationTtlSeconds,
   partitionOf,
@@ -190,7 +191,7 @@ export async function usersOf(kernel: Kernel, key: string, root: string): Promis
   let continuation: string | undefined;
   do {
     const page = await kernel.state.query({
-      filter: { op: 'hasLabel', key },
+      filter: isUsing(key),
       limit: 1000,
       ...(continuation === undefined ? {} : { continuation }),
     });

@@ -3,13 +3,18 @@
 import type { ErrorBody } from '../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
 import type { Secret } from '../../../kit/secret.ts';
+import type { Filter } from '../../../store/filter.ts';
 import type { Container, Document, Store } from '../../../store/store.ts';
 import type { CallerIdentity } from './provider.ts';
 import type { ResourceRecord } from './record.ts';
 
+const used = 'yes';
+
 /** A resource as it is stored; its document's id is the folded resource id, which starts with a slash. */
 export interface StoredResource extends ResourceRecord {
   readonly kind: 'resource';
+  /** What it uses once more, as labels: with a value that is always the same the store finds users on its shortest way. */
+  readonly uses?: { readonly [id: string]: typeof used };
   /** It is going: nothing may begin to use it. */
   readonly deleting?: true;
 }
@@ -84,9 +89,21 @@ export function openState(store: Store): Promise<State> {
       { field: ['parent'], type: 'string' },
       { field: ['status'], type: 'string' },
     ],
-    labels: ['references'],
+    labels: ['uses'],
     sealed: [['secrets', '*']],
   });
+}
+
+/** The members of a stored resource that follow from what it uses. */
+export function usesOf(references: ResourceRecord['references']): Pick<StoredResource, 'uses'> {
+  const uses: { [id: string]: typeof used } = {};
+  for (const id in references) uses[id] = used;
+  return Object.keys(uses).length === 0 ? {} : { uses };
+}
+
+/** Which documents use a resource, by its folded id. */
+export function isUsing(key: string): Filter {
+  return { op: 'label', key, value: used };
 }
 
 /** The partition of a resource id, folded or not. */

@@ -35,6 +35,7 @@ export function createSystemClock(options: SystemClockOptions): SystemClock {
   let order = 0;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Immediate | undefined;
   let advancing: Promise<void> = Promise.resolve();
   let isAdvancing = false;
   /** Called when something was added that may be due within the skip under way. */
@@ -69,10 +70,12 @@ export function createSystemClock(options: SystemClockOptions): SystemClock {
 
   const arm = (): void => {
     clearTimeout(timer);
-    timer = undefined;
+    clearImmediate(soon);
     const next = entries.at(-1);
     if (next === undefined || stopped || isAdvancing) return;
-    timer = setTimeout(fire, Math.min(Math.max(0, Math.ceil(next.time - now())), longestTimerMs));
+    const ms = Math.ceil(next.time - now());
+    if (ms > 0) timer = setTimeout(fire, Math.min(ms, longestTimerMs));
+    else soon = setImmediate(fire);
   };
 
   const fire = (): void => {
@@ -93,6 +96,7 @@ export function createSystemClock(options: SystemClockOptions): SystemClock {
     await keep?.(skippedMs + ms);
     isAdvancing = true;
     clearTimeout(timer);
+    clearImmediate(soon);
     const running = new Set<Promise<void>>();
     try {
       while (!stopped) {
@@ -145,6 +149,7 @@ export function createSystemClock(options: SystemClockOptions): SystemClock {
     stop() {
       stopped = true;
       clearTimeout(timer);
+      clearImmediate(soon);
       entries.length = 0;
       added?.();
     },
