@@ -68,6 +68,8 @@ export interface ResourceType {
   beforeDelete?(world: World, record: ResourceRecord): void | Promise<void>;
   /** The error of a delete while these use it; a 409 `InUseResourceCannotBeDeleted` naming them when left out. */
   inUse?(id: ResourceId, users: readonly ResourceRecord[]): ArmError;
+  /** The error of a write while an operation is under way on the resource; a 409 `AnotherOperationInProgress` when left out. */
+  busy?(record: ResourceRecord): ArmError;
   /** Which references keep their target from being deleted; all when left out. Given the member that names the target. */
   holds?(member: string): boolean;
   /**
