@@ -1,9 +1,10 @@
 // The provider namespaces of this cloud. A namespace is a folder beside this file; one line here makes it part of the cloud.
+import { deploymentsProvider } from './deployments/deployments.ts';
 import type { DataPlaneService } from './kernel/data-plane.ts';
 import type { Provider } from './kernel/provider.ts';
 import { resourcesProviders } from './resources-provider/provider.ts';
 
-export const providers: readonly Provider[] = [...resourcesProviders];
+export const providers: readonly Provider[] = [...resourcesProviders, deploymentsProvider()];
 
 /** Services with host names of their own. */
 export const dataPlanes: readonly DataPlaneService[] = [];

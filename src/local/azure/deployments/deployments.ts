@@ -8,7 +8,7 @@
 // after the process was killed.
 import { randomUUID } from 'node:crypto';
 import { ArmError, notFound } from '../../../arm/errors.ts';
-import { parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import { foldCase, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import type {
   ActionRequest,
   Prepared,
@@ -37,6 +37,7 @@ import {
   runKey,
 } from './run/progress.ts';
 import { acceptedProperties, shownDeployment, shownOperation, templateHash } from './show.ts';
+import { deploymentType } from './template/resource-body.ts';
 import { whatIf, whatIfAnswer } from './what-if.ts';
 
 export interface DeploymentsOptions extends Reach {
@@ -109,6 +110,12 @@ export function deploymentsProvider(options: DeploymentsOptions = {}): Provider 
     },
     asynchrony: { create: 'operation', update: 'operation', delete: 'operation', headers: 'Azure-AsyncOperation' },
     etags: false,
+    busy: ({ resource }) =>
+      new ArmError(
+        409,
+        'DeploymentActive',
+        `Unable to edit or replace deployment '${resource.name}': previous deployment from '${String(resource.properties?.timestamp)}' is still active. Please see https://aka.ms/arm-deploy for usage details.`,
+      ),
     prepare: (request) => prepare(request, options),
     async effect(world, { kind, id, record }) {
       const key = keyOf(id, record);
@@ -168,6 +175,13 @@ function keyOf(id: ResourceId, { resource }: ResourceRecord): RunKey {
 async function prepare({ world, id, body, caller }: PrepareRequest, options: DeploymentsOptions): Promise<Prepared> {
   const request = await readRequest(world, id, body, caller, options);
   const prepared = await prepareRequest(world, id, request);
+  if (prepared.plan.resources.some((resource) => resource.id.key === id.key)) {
+    throw new ArmError(
+      400,
+      'InvalidTemplate',
+      `Deployment template validation failed: 'The deployment '${id.name}' cannot deploy itself.'.`,
+    );
+  }
   const correlationId = randomUUID();
   await checkBefore(world, prepared, caller, options.preflight, correlationId);
   const { template, mode, location, templateLink } = request;
@@ -196,14 +210,14 @@ function prepareRequest(world: World, id: ResourceId, request: DeploymentRequest
 }
 
 async function cancel(
-  { world, id, record }: ActionRequest,
+  { world, id, record }: Pick<ActionRequest, 'world' | 'id' | 'record'>,
   progressOf: (world: World) => Promise<Progress>,
   cancelled: Set<string>,
-): Promise<Json | undefined> {
+): Promise<undefined> {
   const key = keyOf(id, record);
   const progress = await progressOf(world);
   const run = await readRun(progress, key);
-  if (record.operation === undefined || run === undefined || run.state !== 'Running') {
+  if (record.operation === undefined || run?.state !== 'Running') {
     const state = String(record.resource.properties?.provisioningState ?? 'Succeeded');
     throw new ArmError(
       409,
@@ -213,7 +227,18 @@ async function cancel(
   }
   cancelled.add(key.run);
   await changeRun(progress, key, (body) => (body.state === 'Running' ? { ...body, cancel: true } : undefined));
-  return undefined;
+  for (const { state, target } of await listSteps(progress, key)) {
+    if (state !== 'Running' || target === undefined || foldCase(target.type) !== deploymentType) continue;
+    const parsed = parseResourceId(target.id);
+    const inner = parsed.ok ? (await world.resources.read(parsed.id.key))?.body : undefined;
+    if (!parsed.ok || inner?.operation === undefined) continue;
+    try {
+      await cancel({ world, id: parsed.id, record: inner }, progressOf, cancelled);
+    } catch (error) {
+      // It ended meanwhile.
+      if (!(error instanceof ArmError)) throw error;
+    }
+  }
 }
 
 function routes(

@@ -108,7 +108,7 @@ async function planOne(
   const { definition } = known;
   const record = current?.body;
   if (record?.deleting && known.key === groupType) throw groupBeingDeleted(id.name);
-  if (record?.operation !== undefined || record?.deleting) throw anotherOperation(record);
+  if (record?.operation !== undefined || record?.deleting) throw definition.busy?.(record) ?? anotherOperation(record);
   const family = await demandFamily(kernel, id, known, planned, read);
   if (current === undefined) checkName(id, known);
   const tags = checkTags(wanted.body.tags);

@@ -23,5 +23,5 @@ export function createBudget(units = evaluationUnits): Budget {
 
 /** What a text costs when it is made or searched. */
 export function textUnits(text: string): number {
-  return 1 + (text.length >>> 5);
+  return 1 + (text.length >>> 3);
 }

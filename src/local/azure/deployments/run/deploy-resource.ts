@@ -38,18 +38,20 @@ export async function bodyOf({ prepared, fetched, read }: Deploying, resource: P
 }
 
 /**
- * Writes the resource and waits until it is done. `began` is told the operation to wait for. Throws ArmError: what the write or the
+ * Writes the resource and waits until it is done. `isResumed` says that it may have been begun before;
+ * `began` is told the operation to wait for. Throws ArmError: what the write or the
  * operation failed with.
  */
 export async function deployResource(
   deploying: Deploying,
   resource: PlannedResource,
+  isResumed: boolean,
   began: (operation: string) => Promise<void>,
 ): Promise<void> {
   const { world, caller } = deploying;
   const body = await bodyOf(deploying, resource);
   await demandLinked(world, caller, resource, body);
-  const written = await put(world, caller, resource, body);
+  const written = await put(deploying, resource, body, isResumed);
   if (written.operation === undefined) return;
   await began(written.operation);
   await awaitOperation(world, resource, written.operation);
@@ -68,23 +70,25 @@ export async function awaitOperation(world: World, resource: PlannedResource, op
   );
 }
 
-/** A resource on which something else is under way is waited for: that may be this run before the process ended. */
+/**
+ * A resource on which something else is under way is waited for. Of deployments only those are that this run may have begun itself before
+ * the process ended: another may well be one that waits for this.
+ */
 async function put(
-  world: World,
-  caller: CallerIdentity,
+  { world, caller }: Deploying,
   resource: PlannedResource,
   body: JsonObject,
+  isResumed: boolean,
 ): Promise<Written> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await world.resources.put(resource.id, body, { apiVersion: resource.apiVersion, caller });
     } catch (error) {
-      const busy =
-        error instanceof ArmError && (error.code === 'AnotherOperationInProgress' || error.code === 'DeploymentActive');
-      if (!busy || attempt === attempts) throw error;
+      const code = error instanceof ArmError ? error.code : '';
+      const waits = code === 'AnotherOperationInProgress' || (code === 'DeploymentActive' && isResumed);
+      if (!waits || attempt === attempts) throw error;
       const operation = (await world.resources.read(resource.id.key))?.body.operation;
-      if (operation === undefined) continue;
-      await world.resources.finished(operation, world.stopping);
+      if (operation !== undefined) await world.resources.finished(operation, world.stopping);
     }
   }
 }

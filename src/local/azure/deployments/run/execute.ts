@@ -169,7 +169,9 @@ async function step(
   if (before === undefined) await writeStep(progress, key, started);
   try {
     if (started.waitsFor === undefined || !(await goneOn(world, resource, started.waitsFor))) {
-      await deployResource(deploying, resource, (waitsFor) => writeStep(progress, key, { ...started, waitsFor }));
+      await deployResource(deploying, resource, before !== undefined, (waitsFor) =>
+        writeStep(progress, key, { ...started, waitsFor }),
+      );
     }
     await writeStep(progress, key, { ...started, state: 'Succeeded', endedAt: world.clock.now(), statusCode: 'OK' });
     return undefined;

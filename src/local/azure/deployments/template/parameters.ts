@@ -35,19 +35,20 @@ export function isSecure(type: ParameterType): boolean {
   return type === 'SecureString' || type === 'SecureObject';
 }
 
-/** The type that a definition or output names; through user-defined types. Throws TemplateError. */
-export function declaredType(
-  definition: JsonObject,
-  template: Pick<Template, 'definitions'>,
-  depth = 0,
-): ParameterType {
-  const given = memberOf(definition, 'type');
+/** A definition with what the user-defined types it refers to say; its own words win. */
+function wholeDefinition(definition: JsonObject, template: Pick<Template, 'definitions'>, depth = 0): JsonObject {
   const reference = memberOf(definition, '$ref');
-  if (given === undefined && typeof reference === 'string' && depth < 16) {
-    const name = /^#\/definitions\/(.+)$/.exec(reference)?.[1];
-    const target = name === undefined ? undefined : memberOf(template.definitions, name);
-    if (isObject(target)) return declaredType(target, template, depth + 1);
-  }
+  if (typeof reference !== 'string') return definition;
+  const name = /^#\/definitions\/(.+)$/.exec(reference)?.[1];
+  const target = name === undefined || depth > 16 ? undefined : memberOf(template.definitions, name);
+  if (!isObject(target))
+    throw new TemplateError(`The type '${reference.slice(0, 200)}' is not defined in the template`);
+  return { ...wholeDefinition(target, template, depth + 1), ...definition };
+}
+
+/** The type that a definition or output names; through user-defined types. Throws TemplateError. */
+export function declaredType(definition: JsonObject, template: Pick<Template, 'definitions'>): ParameterType {
+  const given = memberOf(wholeDefinition(definition, template), 'type');
   const type = typeof given === 'string' ? types[foldCase(given)] : undefined;
   if (type === undefined) {
     throw new TemplateError(
@@ -84,8 +85,9 @@ export function resolveParameters(options: ResolveOptions): readonly ParameterVa
   const environment = context.environment(new Map(), (name) =>
     Object.hasOwn(once, name) ? once[name] : noRuntime(name),
   );
-  for (const [name, definition] of Object.entries(template.parameters)) {
-    if (!isObject(definition)) throw new TemplateError(`The template parameter '${name}' is not an object`);
+  for (const [name, own] of Object.entries(template.parameters)) {
+    if (!isObject(own)) throw new TemplateError(`The template parameter '${name}' is not an object`);
+    const definition = wholeDefinition(own, template);
     const type = declaredType(definition, template);
     const entry = memberOf(given, name);
     let value = isObject(entry) ? memberOf(entry, 'value') : undefined;

@@ -57,7 +57,7 @@ export function readTemplate(given: Json | undefined, scope: DeploymentScope): T
     );
   }
   const language = memberOf(given, 'languageVersion');
-  if (language !== undefined && language !== '1.0' && !/^(1\.[0-9]+-experimental|2\.0)$/.test(String(language))) {
+  if (language !== undefined && language !== '1.0' && !/^([12]\.[0-9]+-experimental|2\.0)$/.test(String(language))) {
     throw new TemplateError(
       `The template language version '${String(language).slice(0, 64)}' is not supported. Supported versions are '1.0,2.0'`,
     );

@@ -74,7 +74,7 @@ function outOfRange(call: Call): TemplateError {
 function joined(texts: readonly string[], by: string, call: Call): string {
   let length = by.length * Math.max(0, texts.length - 1);
   for (const text of texts) length += text.length;
-  call.budget.spend(texts.length + (length >>> 5));
+  call.budget.spend(texts.length + (length >>> 3));
   if (length > textMaxLength)
     throw new TemplateError(`The string is longer than the limit of '${textMaxLength}' characters`);
   return texts.join(by);
@@ -86,7 +86,7 @@ function split(text: string, by: Json, call: Call): readonly string[] {
   for (const delimiter of delimiters) {
     if (delimiter === '') continue;
     parts = parts.flatMap((part) => part.split(delimiter));
-    call.budget.spend(parts.length + (text.length >>> 5));
+    call.budget.spend(parts.length + (text.length >>> 3));
   }
   return parts;
 }
