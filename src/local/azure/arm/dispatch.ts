@@ -45,7 +45,8 @@ export function createDispatcher(registry: Registry, own: RouteTable): Dispatche
         };
       }
       const target = targetOf(segments);
-      if (target === undefined) throw unknownPath(method, own.methods(segments));
+      const others = (): readonly Method[] => own.methods(segments);
+      if (target === undefined) throw unknownPath(method, others());
       const apiVersion = requestedVersion(query['api-version']);
       const declared = routes.match(method, segments);
       if (declared) {
@@ -56,7 +57,7 @@ export function createDispatcher(registry: Registry, own: RouteTable): Dispatche
           run: (call) => runRoute(call, declared),
         };
       }
-      return generic(registry, method, target, apiVersion, query);
+      return generic(registry, method, target, apiVersion, query, others);
     },
   };
 }
@@ -67,12 +68,13 @@ function generic(
   target: Target,
   apiVersion: string,
   query: { readonly [name: string]: string },
+  others: () => readonly Method[],
 ): Dispatched {
   if (target.kind === 'resource') {
     const { id } = target;
     const operation = method === 'GET' ? operationPath(id, query) : undefined;
     if (operation) return { apiVersion, run: (call) => pollOperation(call, operation) };
-    if (id.types.length === 0 && id.resourceGroup === undefined) throw unknownPath(method, []);
+    if (id.types.length === 0 && id.resourceGroup === undefined) throw unknownPath(method, others());
     const known = registry.demand(id, apiVersion);
     if (method === 'POST') throw notSupported(method);
     const needs = { action: rightOf(method, known), scope: id.text };
@@ -84,11 +86,11 @@ function generic(
     if (method !== 'GET') throw notSupported(method);
     return { apiVersion, run: (call) => listType(call, on, known) };
   }
+  if (target.id.types.length === 0) throw unknownPath(method, others());
   return below(registry, method, target.id, target.word, apiVersion);
 }
 
 function below(registry: Registry, method: Method, id: ResourceId, word: string, apiVersion: string): Dispatched {
-  if (id.types.length === 0) throw unknownPath(method, []);
   if (method === 'POST') {
     const known = registry.demand(id, apiVersion);
     const action = known.type.actions?.[foldCase(word)];

@@ -13,6 +13,7 @@
 //
 // Nothing of a body is read before the caller is known and may make the request.
 import { randomUUID } from 'node:crypto';
+import { constants } from 'node:http2';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { body as bodyParser } from '../../../arm/body.ts';
@@ -20,6 +21,7 @@ import { isConditional } from '../../../arm/conditional.ts';
 import { toWire } from '../../../arm/error-wire.ts';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase } from '../../../arm/resource-id.ts';
+import { type HttpRequest, isHttp2 } from '../../../kit/http-server.ts';
 import { faultError } from '../kernel/fault-table.ts';
 import type { FaultEffect } from '../kernel/faults.ts';
 import type { CallerIdentity } from '../kernel/provider.ts';
@@ -192,8 +194,10 @@ function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyRe
 
 /** What the request did stays done; the client never hears of it. */
 function loseAnswer(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const raw: HttpRequest = request.raw;
   reply.hijack();
-  request.raw.destroy();
+  if (isHttp2(raw)) raw.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  else raw.socket.destroy();
   return reply;
 }
 
