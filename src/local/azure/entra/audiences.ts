@@ -22,6 +22,8 @@ export interface AskedScopes {
 }
 
 export interface Audiences {
+  /** The app id of whoever has this name in the tenant. */
+  ownerOf(resource: string, tenantId: string): string | undefined;
   /** By a name of the resource: an app id, an identifier URI, an address of this cloud. Throws 500011. */
   byName(resource: string, tenantId: string): Audience;
   /** By a `scope` parameter. Throws 70011, 28000, 500011. */
@@ -68,6 +70,7 @@ export function createAudiences(
   };
 
   return {
+    ownerOf: (resource, tenantId) => appIdOf(audienceKey(resource), tenantId),
     byName,
     byScope(text, tenantId) {
       if (text.length > scopeMaxLength) throw aadsts.scope(text);
