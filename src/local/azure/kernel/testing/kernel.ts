@@ -7,7 +7,7 @@ import { type KeyRing, keyRing } from '../../../../kit/key-ring.ts';
 import { createLogger } from '../../../../kit/log.ts';
 import { Secret } from '../../../../kit/secret.ts';
 import { openSqliteStore } from '../../../../store/sqlite/open.ts';
-import type { Store } from '../../../../store/store.ts';
+import type { Container, ContainerSpec, Operation, Store } from '../../../../store/store.ts';
 import type { Cloud } from '../../cloud.ts';
 import { createResources, type RunningResources } from '../engine.ts';
 import { createFaults } from '../fault-table.ts';
@@ -67,6 +67,9 @@ export interface TestCloud {
   stop(): Promise<void>;
 }
 
+/** Called at once after a write of the store has been committed, before anything else can happen, with what it was. */
+export type Committed = (operations: readonly Operation<object>[]) => void;
+
 export interface TestCloudOptions {
   readonly providers?: readonly Provider[];
   readonly profile?: Profile;
@@ -74,6 +77,7 @@ export interface TestCloudOptions {
   readonly file?: string;
   readonly ring?: KeyRing;
   readonly skippedMs?: number;
+  readonly committed?: Committed;
 }
 
 export function testRing(bytes: Buffer = randomBytes(32)): KeyRing {
@@ -83,10 +87,11 @@ export function testRing(bytes: Buffer = randomBytes(32)): KeyRing {
 /** Starts a cloud of its own; the caller stops it. */
 export async function openCloud(given: TestCloudOptions = {}): Promise<TestCloud> {
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const store = await openSqliteStore({
+  const opened = await openSqliteStore({
     keyRing: given.ring ?? testRing(),
     ...(given.file === undefined ? {} : { file: given.file }),
   });
+  const store = given.committed === undefined ? opened : telling(opened, given.committed);
   const clock = createSystemClock({
     logger,
     ...(given.skippedMs === undefined ? {} : { skippedMs: given.skippedMs }),
@@ -149,6 +154,32 @@ export async function openCloud(given: TestCloudOptions = {}): Promise<TestCloud
         await store.close();
       })();
       return stopped;
+    },
+  };
+}
+
+/** A store that tells of every write. */
+function telling(store: Store, committed: Committed): Store {
+  return {
+    ...store,
+    async container<T extends object>(spec: ContainerSpec<T>): Promise<Container<T>> {
+      const container = await store.container(spec);
+      const told = async <R>(write: Promise<R>, written: (result: R) => readonly Operation<object>[]): Promise<R> => {
+        const result = await write;
+        committed(written(result));
+        return result;
+      };
+      return {
+        ...container,
+        batch: (partition, operations, more) => told(container.batch(partition, operations, more), () => operations),
+        create: (key, body, more) =>
+          told(container.create(key, body, more), () => [{ kind: 'create', id: key.id, body }]),
+        replace: (version, body, more) =>
+          told(container.replace(version, body, more), () => [{ kind: 'replace', version, body }]),
+        delete: (version, more) => told(container.delete(version, more), () => [{ kind: 'delete', version }]),
+        update: (key, change, more) =>
+          told(container.update(key, change, more), (version) => [{ kind: 'replace', version, body: version.body }]),
+      };
     },
   };
 }
