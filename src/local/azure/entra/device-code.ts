@@ -1,6 +1,6 @@
 // Signing in on another device: a program shows a code, a person types it on a page of ours and signs in.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { aadsts, EntraError } from './aadsts.ts';
 import { browserOf, fromOwnPage, knownBrowser } from './browser.ts';
@@ -15,7 +15,8 @@ export const devicePage = '/common/oauth2/deviceauth';
 /** Seconds between two questions of a program that waits. */
 const intervalSeconds = 5;
 const purpose = 'device';
-const flowSchema = Type.Object({ userCode: Type.String(), clientName: Type.String() });
+const flowSchema = Type.Object({ tenantId: Type.String(), userCode: Type.String(), clientName: Type.String() });
+type Flow = Static<typeof flowSchema>;
 /** All visitors together: wrong codes are not anybody's in particular. */
 const anyone = 'anyone';
 
@@ -66,21 +67,20 @@ export async function submitDevicePage(
   reply: FastifyReply,
   form: Form,
 ): Promise<FastifyReply> {
-  const [tenant] = entra.tenants;
   if (!fromOwnPage(entra, request)) return startAgain(reply);
   if (form.get('flow') === undefined) {
     const typed = (form.get('user_code') ?? '').slice(0, 32);
     if (entra.userCodes.isLocked(anyone)) return showCodePage(reply, typed, 'Too many wrong codes. Wait a minute.');
-    const grant = await entra.grants.pendingDevice(tenant.id, typed);
-    if (!grant) {
+    const found = await pendingIn(entra, typed);
+    if (!found) {
       entra.userCodes.wrong(anyone);
       return showCodePage(reply, typed, 'That code did not work. Check the code and try again, or ask for a new one.');
     }
-    const { userCode, clientName } = grant;
-    return showSignIn(entra, request, reply, { userCode, clientName }, {});
+    return showSignIn(entra, request, reply, found, {});
   }
   const flow = entra.pages.open(purpose, knownBrowser(request) ?? '', form.get('flow') ?? '');
   if (!Check(flowSchema, flow)) return startAgain(reply);
+  const tenant = tenantOf(entra, flow.tenantId);
   if (form.get('decision') === 'decline') {
     await entra.grants.decideDevice(tenant.id, flow.userCode, undefined);
     return sendPage(reply, { title: 'Refused', main: message('Nobody was signed in. You can close this page.') });
@@ -99,11 +99,20 @@ export async function submitDevicePage(
   });
 }
 
+/** A person types only the code, which may be of any tenant. */
+async function pendingIn(entra: Entra, typed: string): Promise<Flow | undefined> {
+  for (const { id: tenantId } of entra.tenants) {
+    const grant = await entra.grants.pendingDevice(tenantId, typed);
+    if (grant) return { tenantId, userCode: grant.userCode, clientName: grant.clientName };
+  }
+  return undefined;
+}
+
 function showSignIn(
   entra: Entra,
   request: FastifyRequest,
   reply: FastifyReply,
-  flow: { readonly userCode: string; readonly clientName: string },
+  flow: Flow,
   shown: { readonly name?: string; readonly problem?: string; readonly status?: number },
 ): FastifyReply {
   return sendPage(reply, {

@@ -138,7 +138,7 @@ export async function entraWorld(t: TestContext, options: EntraWorldOptions = {}
     key: certificates.server.key,
     logger,
   });
-  const agent = new Agent({ connect: { ca: certificates.ca } });
+  const agent = new Agent({ connect: { ca: certificates.ca, servername: 'localhost' } });
   t.after(async () => {
     await agent.destroy();
     await issuers.close();
