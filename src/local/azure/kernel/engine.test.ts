@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { suite } from 'node:test';
 import { ArmError } from '../../../arm/errors.ts';
+import type { ResourceType } from './provider.ts';
 import {
   group,
   groupOptions,
@@ -10,6 +11,8 @@ import {
   otherSubscriptionId,
   startCloud,
   subscriptionId,
+  testProviders,
+  version,
 } from './testing/kernel.ts';
 
 const card = inGroup('Microsoft.Test/cards/card1');
@@ -22,6 +25,12 @@ const code = (expected: string, status?: number) => (error: unknown) => {
   if (status !== undefined) assert.equal(error.status, status);
   return true;
 };
+
+/** Begins a little later: by turns of the microtask queue, which is what a race between two requests is decided by. */
+async function afterTurns<T>(turns: number, run: () => Promise<T>): Promise<T> {
+  for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+  return run();
+}
 
 suite('putting', () => {
   test('a resource is kept and shown as ARM does', async (t) => {
@@ -264,6 +273,41 @@ suite('resources together', () => {
     await resources.delete(network, options);
     assert.deepEqual(await resources.list({ group }), []);
     assert.equal(await resources.delete(network, options), undefined, 'nothing is there any more');
+  });
+
+  test('nothing begins to use what is being deleted at the same time', async (t) => {
+    const plugs: ResourceType = {
+      type: 'plugs',
+      apiVersions: [version],
+      scope: 'resourceGroup',
+      location: 'required',
+      async prepare({ world, body }) {
+        const { socket } = body.properties as { socket: string };
+        if ((await world.resources.read(socket)) === undefined)
+          throw new ArmError(400, 'InvalidResourceReference', `There is no ${socket}.`);
+        return { resource: body, references: { [socket]: 'properties.socket' } };
+      },
+    };
+    const { resources } = await startCloud(t, {
+      providers: [...testProviders, { namespace: 'Microsoft.Test', types: [plugs] }],
+    });
+    let won = 0;
+    for (let n = 0; n < 60; n++) {
+      const socket = inGroup(`Microsoft.Test/cards/s${n}`);
+      const plug = inGroup(`Microsoft.Test/plugs/p${n}`);
+      await resources.put(socket, { location: 'eastus' }, options);
+      const [put, deleted] = await Promise.allSettled([
+        resources.put(plug, { location: 'eastus', properties: { socket: socket.text } }, options),
+        afterTurns(n % 30, () => resources.delete(socket, options)),
+      ]);
+      if (put.status === 'rejected') code('InvalidResourceReference')(put.reason);
+      if (deleted.status === 'rejected') code('InUseResourceCannotBeDeleted')(deleted.reason);
+      const isPlugged = (await resources.read(plug.text)) !== undefined;
+      const isThere = (await resources.read(socket.text)) !== undefined;
+      assert.equal(isPlugged, isThere, 'either both are there or neither');
+      if (isPlugged) won++;
+    }
+    assert.ok(won > 0 && won < 60, `the delete came too late or too early every time: ${won} of 60`);
   });
 
   test('locks keep what is below them', async (t) => {
