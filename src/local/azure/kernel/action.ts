@@ -48,7 +48,7 @@ export async function actOn(
       const result = await action.run({ world: kernel.world(), id, record, apiVersion, body, query, caller });
       return result === undefined ? {} : { result };
     }
-    if (record.operation !== undefined) throw anotherOperation(record);
+    if (record.operation !== undefined) throw known.definition.busy?.(record) ?? anotherOperation(record);
     const { location } = record.resource;
     const operation = kernel.operations.make({
       resourceId: record.resource.id,

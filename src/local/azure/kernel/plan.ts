@@ -147,7 +147,7 @@ async function planOne(
     references,
     ...usesOf(references),
     systemData: mergeSystemData(record?.systemData, {}, new Date(kernel.clock.now()), {
-      by: caller.name ?? caller.appId ?? caller.objectId,
+      by: (caller.kind === 'User' ? caller.name : caller.appId) ?? caller.objectId,
       byType: identityTypes[caller.kind],
     }),
   };

@@ -157,9 +157,10 @@ async function markBelow(kernel: Kernel, children: readonly Document<StoredResou
 }
 
 /** A stuck operation does not keep a resource from being deleted; any other one does. */
-async function demandStuck({ state }: Kernel, record: StoredResource, partition: string): Promise<void> {
+async function demandStuck({ state, catalogue }: Kernel, record: StoredResource, partition: string): Promise<void> {
   const operation = await readOperation(state, partition, record.operation ?? '');
-  if (operation?.body.status === 'Running' && operation.body.fault?.kind !== 'stuck') throw anotherOperation(record);
+  if (operation?.body.status !== 'Running' || operation.body.fault?.kind === 'stuck') return;
+  throw catalogue.find(record.type)?.definition.busy?.(record) ?? anotherOperation(record);
 }
 
 /** A resource and all that is below it, itself first. */
