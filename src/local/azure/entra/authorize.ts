@@ -157,7 +157,7 @@ function showSignIn(
 
 function errorParameters(entra: Entra, request: FastifyRequest, error: EntraError): Readonly<Record<string, string>> {
   const place = {
-    base: baseOf(entra, request.headers.host),
+    base: baseOf(entra, request.host),
     traceId: randomUUID(),
     correlationId: randomUUID(),
     now: entra.clock.now(),

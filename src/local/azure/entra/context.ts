@@ -57,7 +57,7 @@ export function issuerBases(entra: Pick<Entra, 'cloud'>): readonly string[] {
 }
 
 /** Where links and issuers start for a request: never from a name that a client makes up. */
-export function baseOf(entra: Pick<Entra, 'cloud'>, host: string | undefined): string {
-  const name = host?.toLowerCase().replace(/:443$/, '');
+export function baseOf(entra: Pick<Entra, 'cloud'>, host: string): string {
+  const name = host.toLowerCase().replace(/:443$/, '');
   return name === loginHost(entra) ? `https://${loginHost(entra)}` : entra.cloud.origin;
 }

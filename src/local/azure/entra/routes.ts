@@ -27,7 +27,7 @@ export function entraRoutes(app: FastifyInstance, entra: Entra): void {
 }
 
 function documents(app: FastifyInstance, entra: Entra): void {
-  const base = (request: FastifyRequest): string => baseOf(entra, request.headers.host);
+  const base = (request: FastifyRequest): string => baseOf(entra, request.host);
   app.get('/adfs/.well-known/openid-configuration', async (request) => adfsConfiguration(base(request)));
   for (const version of [1, 2] as const) {
     const prefix = version === 2 ? '/v2.0' : '';
@@ -56,10 +56,10 @@ function tokens(app: FastifyInstance, entra: Entra): void {
       const tenant = tenantOf(entra, segment);
       const form = withBasic(formOf(request.body), request.headers.authorization);
       notForCaches(reply);
-      return answerToken(entra, { tenant, segment, version, base: baseOf(entra, request.headers.host), form });
+      return answerToken(entra, { tenant, segment, version, base: baseOf(entra, request.host), form });
     });
     app.post<TenantPath>(`${oauth}/devicecode`, async (request, reply) => {
-      const base = baseOf(entra, request.headers.host);
+      const base = baseOf(entra, request.host);
       notForCaches(reply);
       return startDeviceCode(entra, base, request.params.tenant, version, formOf(request.body));
     });
@@ -121,7 +121,7 @@ function notForCaches(reply: FastifyReply): void {
 function placeOf(entra: Entra, request: FastifyRequest) {
   const given = request.headers['client-request-id'];
   return {
-    base: baseOf(entra, request.headers.host),
+    base: baseOf(entra, request.host),
     traceId: randomUUID(),
     correlationId: typeof given === 'string' && isGuid(given) ? given.toLowerCase() : randomUUID(),
     now: entra.clock.now(),

@@ -113,7 +113,9 @@ export async function seedDirectory(
     const application = objects.application(given.appId);
     if (application) await renewCredentials(objects, application, given, createdDateTime);
     else add(seededApplication(given, home.id, createdDateTime));
-    if (!objects.servicePrincipal(home.id, given.appId)) {
+    const principal = objects.servicePrincipal(home.id, given.appId);
+    if (principal) await renewRoles(objects, principal, given.graphRoles);
+    else {
       const appId = foldCase(given.appId);
       const id = foldCase(given.objectId ?? stableId('sp', home.id, appId));
       const names = [appId, ...(given.identifierUris ?? [])];
@@ -217,6 +219,20 @@ async function renewCredentials(
     ...now,
     ...(newSecret ? { passwordCredentials: [...kept, seededPassword(secret, createdDateTime)] } : {}),
     ...(newKey ? { keyCredentials: [...now.keyCredentials, key] } : {}),
+  }));
+}
+
+/** Permissions that configuration adds later. */
+async function renewRoles(
+  objects: ObjectTable,
+  principal: ServicePrincipal,
+  roles: readonly string[] | undefined,
+): Promise<void> {
+  const has = principal.grantedRoles[graphAppId] ?? [];
+  if (!roles || roles.every((role) => has.includes(role))) return;
+  await objects.change<'ServicePrincipal'>(principal, (now) => ({
+    ...now,
+    grantedRoles: { ...now.grantedRoles, [graphAppId]: [...new Set([...has, ...roles])] },
   }));
 }
 

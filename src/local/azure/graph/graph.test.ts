@@ -270,6 +270,27 @@ test('lists come in pages that are complete, counted and ordered when asked', as
   assert.equal(values(byName)[0]?.id, plainApp.objectId);
 });
 
+test('an administrator grants a permission, and new tokens have it', async (t) => {
+  const { asUser, asApp } = await graph(t);
+  const ada = (await asUser(seededUser)).ask;
+  const [resource] = values(await ada('GET', `servicePrincipals?$filter=displayName eq 'Microsoft Graph'`));
+  const path = `servicePrincipals/${plainApp.objectId}/appRoleAssignments`;
+  const body = {
+    principalId: plainApp.objectId,
+    resourceId: resource?.id,
+    appRoleId: '7ab1d382-f21e-4acd-a863-ba3e13f7da61',
+  };
+  const plain = await asApp(plainApp);
+  assert.equal((await plain('POST', path, body)).status, 403);
+  assert.equal((await (await asUser(bob)).ask('POST', path, body)).status, 403);
+  const granted = await ada('POST', path, body);
+  assert.equal(granted.status, 201);
+  assert.equal((await ada('POST', path, body)).status, 400);
+  assert.equal((await (await asApp(plainApp))('GET', 'users')).status, 200);
+  assert.equal((await ada('DELETE', `${path}/${granted.json.id}`)).status, 204);
+  assert.equal((await (await asApp(plainApp))('GET', 'users')).status, 403);
+});
+
 test('what is wrong with a request is told in the words of Graph', async (t) => {
   const { world, asApp, asker } = await graph(t);
   const ask = await asApp(seededApp);

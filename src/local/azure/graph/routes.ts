@@ -8,6 +8,7 @@ import { isStoreError } from '../../../store/errors.ts';
 import { type Bearer, BearerError } from '../entra/bearer.ts';
 import type { Entra } from '../entra/context.ts';
 import { graphAppId } from '../entra/first-party.ts';
+import { appRoleHandlers } from './app-roles.ts';
 import { applicationHandlers } from './applications.ts';
 import type { GraphAnswer, GraphCall, Handler, Handlers } from './call.ts';
 import { federatedHandlers } from './federated-credentials.ts';
@@ -24,6 +25,7 @@ const handlers: Handlers = {
   ...applicationHandlers,
   ...federatedHandlers,
   ...servicePrincipalHandlers,
+  ...appRoleHandlers,
   ...membershipHandlers,
   ...organizationHandlers,
 };
@@ -84,7 +86,7 @@ async function answerGraph(
   bearer: Bearer,
 ): Promise<GraphAnswer> {
   const host = graphHost(entra);
-  const atGraph = request.headers.host?.toLowerCase().replace(/:443$/, '') === host;
+  const atGraph = request.host.toLowerCase().replace(/:443$/, '') === host;
   const origin = atGraph ? `https://${host}` : entra.cloud.origin;
   const [target = '', search = ''] = request.url.split(/\?(.*)/s);
   const path = target.slice(target.toLowerCase().indexOf(`/${version}/`) + version.length + 2);

@@ -15,7 +15,6 @@ import {
   noContent,
   objectAnswer,
   objectOf,
-  pageAnswer,
 } from './call.ts';
 import { badRequest, conflict, denied } from './graph-error.ts';
 import { existing } from './groups.ts';
@@ -83,21 +82,6 @@ export const servicePrincipalHandlers: Handlers = {
     return noContent;
   },
   'GET servicePrincipals/{id}/owners': (call) => mixedAnswer(call, existing(call, readable(call).owners)),
-  'GET servicePrincipals/{id}/appRoleAssignments': (call) => {
-    const principal = readable(call);
-    const assignments = Object.entries(principal.grantedRoles).flatMap(([resourceAppId, roles]) =>
-      roles.map((role) => ({
-        id: `${resourceAppId}-${role}`,
-        principalId: principal.id,
-        principalDisplayName: principal.displayName,
-        principalType: 'ServicePrincipal',
-        resourceDisplayName: firstParty(resourceAppId)?.displayName ?? resourceAppId,
-        resourceId: call.entra.objects.servicePrincipal(principal.tenantId, resourceAppId)?.id ?? null,
-      })),
-    );
-    const properties = new Set(['id', 'principalId', 'principalType', 'resourceId', 'resourceDisplayName']);
-    return pageAnswer(call, 'appRoleAssignment', 'appRoleAssignments', assignments, properties);
-  },
 };
 
 function readable(call: GraphCall): ServicePrincipal {
