@@ -128,6 +128,24 @@ suite('putting', () => {
     });
   }
 
+  test('tags of Azure itself may hold what others may not', async (t) => {
+    const { resources } = await startCloud(t);
+    const tags = { 'hidden-link:/subscriptions/x': 'Resource' };
+    await resources.put(card, { location: 'eastus', tags }, options);
+    assert.deepEqual((await resources.show(card)).tags, tags);
+  });
+
+  test('more than one transaction holds is refused, not split', async (t) => {
+    const { resources } = await startCloud(t);
+    const subnets = Array.from({ length: 91 }, (_, n) => ({ name: `s${n}` }));
+    const body = { location: 'eastus', properties: { subnets } };
+    await assert.rejects(resources.put(network, body, options), code('InvalidRequestContent', 400));
+    await resources.put(network, { ...body, properties: { subnets: subnets.slice(0, 90) } }, options);
+    assert.equal((await resources.list({ parent: network.text })).length, 90);
+    await resources.put(network, { ...body, properties: { subnets: [] } }, options);
+    assert.equal((await resources.list({ parent: network.text })).length, 0);
+  });
+
   test('where there is no group, subscription or registration nothing is written', async (t) => {
     const { resources, subscriptions } = await startCloud(t);
     const body = { location: 'eastus' };

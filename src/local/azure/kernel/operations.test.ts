@@ -84,7 +84,7 @@ suite('operations', () => {
     assert.equal((await resources.show(machine)).properties?.provisioningState, 'Deleting');
     const card = inGroup('Microsoft.Test/cards/card1');
     const user = { ...east, properties: { machine: { id: machine.text } } };
-    await assert.rejects(resources.put(card, user, options), code('ReferencedResourceNotProvisioned', 409));
+    await assert.rejects(resources.put(card, user, options), code('ReferencedResourceNotProvisioned', 400));
     await clock.advance(3_600_000);
     assert.equal(await resources.read(machine.text), undefined);
     assert.deepEqual(await resources.finished(first.operation), {});
@@ -143,6 +143,50 @@ suite('operations', () => {
     assert.equal(deleted.error?.code, 'InternalServerError');
     assert.doesNotMatch(deleted.error?.message ?? '', /something internal/);
     assert.equal((await resources.show(box)).properties?.provisioningState, 'Failed');
+  });
+
+  test('after a delete that failed, what is below the resource can be used again', async (t) => {
+    let isHeld = true;
+    const parts: ResourceType = {
+      type: 'boxes/parts',
+      apiVersions: [version],
+      scope: 'resourceGroup',
+      location: 'none',
+    };
+    const providers = withBoxes({
+      asynchrony: { create: 'none', update: 'none', delete: 'operation' },
+      effect: async (_, { kind }) => {
+        if (kind === 'delete' && isHeld) throw new ArmError(409, 'Held', 'It is held.');
+        return undefined;
+      },
+    });
+    const { resources } = await startCloud(t, {
+      providers: [...providers, { namespace: 'Microsoft.Test', types: [parts] }],
+    });
+    const box = inGroup('Microsoft.Test/boxes/b1');
+    const part = inGroup('Microsoft.Test/boxes/b1/parts/p1');
+    await resources.put(box, east, options);
+    await resources.put(part, {}, options);
+    const failed = await resources.finished((await resources.delete(box, options))?.operation ?? '');
+    assert.equal(failed.error?.code, 'Held');
+    await resources.put(part, {}, options);
+    isHeld = false;
+    assert.deepEqual(await resources.finished((await resources.delete(box, options))?.operation ?? ''), {});
+    assert.equal(await resources.read(part.text), undefined);
+  });
+
+  test('what changes a resource beside requests leaves the operation on it', async (t) => {
+    const { resources, clock } = await startCloud(t, { profile: slow });
+    const { operation } = await resources.put(machine, east, options);
+    await resources.change(machine.text, ({ operation: _, resource, ...record }) => ({
+      ...record,
+      resource: { ...resource, properties: { power: 'on' } },
+    }));
+    await assert.rejects(resources.put(machine, east, options), code('AnotherOperationInProgress'));
+    assert.equal(await resources.change(`${machine.text}x`, (record) => record), undefined);
+    await clock.advance(3_600_000);
+    assert.equal((await resources.finished(operation ?? '')).error, undefined);
+    assert.deepEqual((await resources.show(machine)).properties, { power: 'on', provisioningState: 'Succeeded' });
   });
 
   test('a type without operations waits for its effect, and throws what it throws', async (t) => {

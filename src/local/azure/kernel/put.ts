@@ -148,7 +148,7 @@ async function demandTargets(kernel: Kernel, { puts, deletes }: Plan): Promise<s
       if (there === undefined) missing.push(target);
       else if (there.body.deleting)
         throw new ArmError(
-          409,
+          400,
           'ReferencedResourceNotProvisioned',
           `Cannot proceed with operation because resource ${there.body.resource.id} used by resource ${record.resource.id} is not in ` +
             'Succeeded state. Resource is in Deleting state.',

@@ -12,6 +12,9 @@ export const maxTagValueLength = 256;
 /** The characters that names of tags do not have, control characters among them. */
 const reserved = /[<>%&\\?/\p{Cc}]/u;
 
+/** Azure's own tags, which hold ids. */
+const ownPrefix = /^(?:hidden-|link:)/i;
+
 /** The tags as given, null members left out; undefined when there are none. Throws what ARM says of others. */
 export function checkTags(given: unknown): Tags | undefined {
   if (given === undefined || given === null) return undefined;
@@ -33,13 +36,14 @@ export function checkTags(given: unknown): Tags | undefined {
   for (const name of names) {
     const value = given[name];
     const shown = name.slice(0, 128);
-    if (name.trim() === '') throw invalid('InvalidTagName', 'A tag name must not be null, empty or only white space.');
+    if (name.trim() === '')
+      throw invalid('InvalidTagName', 'The tag name must be non-null, non-empty and non-whitespace only.');
     if (name.length > maxTagNameLength)
       throw invalid(
-        'InvalidTagNameLength',
+        'InvalidTagName',
         `The tag name '${shown}…' is longer than the maximum of '${maxTagNameLength}' characters.`,
       );
-    if (reserved.test(name))
+    if (reserved.test(name) && !ownPrefix.test(name))
       throw invalid(
         'InvalidTagNameCharacters',
         `The tag names '${shown}' have reserved characters '<,>,%,&,\\,?,/' or control characters.`,
