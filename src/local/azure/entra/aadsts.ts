@@ -167,6 +167,7 @@ export const aadsts = {
     401,
     () => 'Client assertion is not within its valid time range. Check the clock of the client.',
   ),
+  userAssertion: row(50013, 'invalid_grant', 400, (reason = '') => `Assertion failed validation. [Reason - ${reason}]`),
   federatedIssuer: row(
     700211,
     'invalid_client',

@@ -29,6 +29,6 @@ export function knownBrowser(request: FastifyRequest): string | undefined {
 export function fromOwnPage(entra: Entra, request: FastifyRequest): boolean {
   const { origin } = request.headers;
   const site = request.headers['sec-fetch-site'];
-  const same = origin === undefined || origin === 'null' || origin === baseOf(entra, request.host);
+  const same = origin === undefined || origin === baseOf(entra, request.host);
   return same && (site === undefined || site === 'same-origin' || site === 'none');
 }

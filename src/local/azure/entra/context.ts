@@ -3,6 +3,7 @@ import type { Logger } from '../../../kit/log.ts';
 import type { Cloud } from '../cloud.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { aadsts } from './aadsts.ts';
+import type { AtOnce } from './at-once.ts';
 import type { Attempts } from './attempts.ts';
 import type { Audiences } from './audiences.ts';
 import type { BearerCheck } from './bearer.ts';
@@ -11,6 +12,7 @@ import type { Grants } from './grants.ts';
 import type { IssuerKeys } from './issuer-keys.ts';
 import type { ObjectTable } from './object-table.ts';
 import type { PageSeal } from './page-seal.ts';
+import type { Rate } from './rate.ts';
 import type { SigningKeys } from './signing-keys.ts';
 import type { TokenIssuer } from './tokens.ts';
 
@@ -26,7 +28,10 @@ export interface Entra {
   readonly grants: Grants;
   readonly bearer: BearerCheck;
   readonly signIns: Attempts;
+  readonly passwordChecks: AtOnce;
   readonly userCodes: Attempts;
+  /** Codes for devices are kept for whoever asks. */
+  readonly deviceStarts: Rate;
   readonly issuerKeys: IssuerKeys;
   readonly pages: PageSeal;
   /** Those of a managed identity, by its resource id. */

@@ -11,6 +11,7 @@ import {
   ClientCertificateCredential,
   ClientSecretCredential,
   DeviceCodeCredential,
+  OnBehalfOfCredential,
   UsernamePasswordCredential,
   WorkloadIdentityCredential,
 } from '@azure/identity';
@@ -176,6 +177,26 @@ test('a user name and password give tokens, and a silent renewal by the refresh 
     world.sdk,
   );
   await assert.rejects(wrong.getToken(armScope), /AADSTS50126/);
+});
+
+test('a service calls another one as the user who called it', async (t) => {
+  const world = await entraWorld(t);
+  const tokenFor = async (scope: string) => {
+    const [name, password] = [seededUser.userPrincipalName, seededUser.password.reveal()];
+    const credential = new UsernamePasswordCredential(homeTenant.id, azureCliAppId, name, password, world.sdk);
+    return (await credential.getToken(scope)).token;
+  };
+  const behalf = (userAssertionToken: string) =>
+    new OnBehalfOfCredential({
+      tenantId: homeTenant.id,
+      clientId: seededApp.appId,
+      clientSecret: seededApp.secret.reveal(),
+      userAssertionToken,
+      ...world.sdk,
+    }).getToken(armScope);
+  const claims = decodeJwt((await behalf(await tokenFor(`${seededApp.appId}/.default`))).token);
+  assert.deepEqual([claims.oid, claims.appid], [seededUser.objectId, seededApp.appId]);
+  await assert.rejects(behalf(await tokenFor(armScope)), /AADSTS50013/);
 });
 
 test('a device code waits until a person has signed in on the page', async (t) => {

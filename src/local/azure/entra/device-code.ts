@@ -28,6 +28,7 @@ export async function startDeviceCode(entra: Entra, base: string, segment: strin
   const resource = version === 1 ? form.get('resource') : undefined;
   const scope = resource === undefined ? required(form, 'scope') : `${resource}/.default openid profile offline_access`;
   entra.audiences.byScope(scope, tenant.id);
+  if (!entra.deviceStarts.take()) throw aadsts.busy();
   const made = await entra.grants.newDeviceCode(tenant.id, {
     clientId: client.appId,
     clientName: client.displayName,

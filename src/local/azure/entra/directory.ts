@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { foldCase } from '../../../arm/resource-id.ts';
 import type { Logger } from '../../../kit/log.ts';
-import { isStoreError } from '../../../store/errors.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Cloud } from '../cloud.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Directory, ManagedIdentity } from '../kernel/directory.ts';
+import { createAtOnce } from './at-once.ts';
 import { countAttempts, signInRules } from './attempts.ts';
 import { createAudiences } from './audiences.ts';
 import { armUnauthorized, BearerError, createBearerCheck } from './bearer.ts';
@@ -17,6 +17,7 @@ import type { IssuerClient } from './issuer-client.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { openObjectTable } from './object-table.ts';
 import { createPageSeal } from './page-seal.ts';
+import { createRate } from './rate.ts';
 import { type DirectorySeed, seedDirectory, servicePrincipal } from './seed.ts';
 import { openSigningKeys } from './signing-keys.ts';
 import { createTokenIssuer, type IssuedToken, managedIdentityLifeSeconds } from './tokens.ts';
@@ -41,6 +42,9 @@ export interface EntraDirectory extends Directory {
   issueForIdentity(identity: ServicePrincipal, resource: string): Promise<IssuedToken & { readonly resource: string }>;
 }
 
+/** Each check takes 16 MiB and a thread for some 50 ms. */
+const passwordChecksAtOnce = 16;
+const deviceCodesPerMinute = 600;
 const noCredentials: readonly FederatedCredential[] = [];
 
 /** Opens the directory and puts in what the seed names and is not there. */
@@ -67,10 +71,30 @@ export async function createDirectory(options: DirectoryOptions): Promise<EntraD
     audiences: createAudiences(cloud, objects),
     bearer: createBearerCheck({ bases, tenantIds: seed.tenants.map(({ id }) => id), keys, objects, now }),
     signIns: countAttempts(signInRules, now),
+    passwordChecks: createAtOnce(passwordChecksAtOnce),
     userCodes: countAttempts({ ...signInRules, allowed: 30 }, now),
+    deviceStarts: createRate(deviceCodesPerMinute, now),
     issuerKeys: createIssuerKeys(options.issuers),
     pages: await createPageSeal(keys, now),
     federatedCredentialsOf: options.federatedCredentialsOf ?? (async () => noCredentials),
+  };
+  /** By folded id: one that is asked for twice at once is made once. */
+  const making = new Map<string, Promise<ManagedIdentity>>();
+  const ensure = async (resourceId: string, displayName: string): Promise<ManagedIdentity> => {
+    const known = objects.managedIdentity(home.id, resourceId);
+    if (known) return identityOf(known);
+    const appId = randomUUID();
+    const made = servicePrincipal({
+      id: randomUUID(),
+      tenantId: home.id,
+      appId,
+      displayName,
+      createdDateTime: new Date(now()).toISOString(),
+      names: [appId],
+      resourceId,
+    });
+    await objects.create(home.id, [made]);
+    return identityOf(made);
   };
   const authority = (): string => `${cloud.origin}/${home.id}`;
 
@@ -89,27 +113,13 @@ export async function createDirectory(options: DirectoryOptions): Promise<EntraD
       throw armUnauthorized(new BearerError('issuer', message), authority());
     },
     async ensureManagedIdentity(resourceId, name) {
-      const known = objects.managedIdentity(home.id, resourceId);
-      if (known) return identityOf(known);
-      const appId = randomUUID();
-      const made = servicePrincipal({
-        id: randomUUID(),
-        tenantId: home.id,
-        appId,
-        displayName: name,
-        createdDateTime: new Date(now()).toISOString(),
-        names: [appId],
-        resourceId,
-      });
-      try {
-        await objects.create(home.id, [made]);
-        return identityOf(made);
-      } catch (error) {
-        // Asked for twice at once.
-        const other = isStoreError(error, 'UniqueKey') ? objects.managedIdentity(home.id, resourceId) : undefined;
-        if (!other) throw error;
-        return identityOf(other);
+      const key = foldCase(resourceId);
+      let made = making.get(key);
+      if (!made) {
+        made = ensure(resourceId, name).finally(() => making.delete(key));
+        making.set(key, made);
       }
+      return made;
     },
     async removeManagedIdentity(resourceId) {
       const known = objects.managedIdentity(home.id, resourceId);

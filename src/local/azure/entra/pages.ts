@@ -39,23 +39,26 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   const targets = ["'self'", ...(page.formTargets ?? [])].join(' ');
   const script = page.script === undefined ? '' : `<script>${page.script}</script>`;
   const scripts = page.script === undefined ? '' : ` script-src ${sha256(page.script)};`;
-  return reply
-    .code(page.status ?? 200)
-    .header(
-      'content-security-policy',
-      `default-src 'none'; style-src ${styleHash};${scripts} form-action ${targets}; frame-ancestors 'none'; base-uri 'none'`,
-    )
-    .header('x-frame-options', 'DENY')
-    .header('x-content-type-options', 'nosniff')
-    .header('referrer-policy', 'no-referrer')
-    .header('cache-control', 'no-store')
-    .header('cross-origin-opener-policy', 'same-origin')
-    .type('text/html; charset=utf-8')
-    .send(
-      `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-        `<title>${escapeHtml(page.title)}</title><style>${style}</style></head>` +
-        `<body><main><h1>${escapeHtml(page.title)}</h1>${page.main}</main>${script}</body></html>`,
-    );
+  return (
+    reply
+      .code(page.status ?? 200)
+      .header(
+        'content-security-policy',
+        `default-src 'none'; style-src ${styleHash};${scripts} form-action ${targets}; frame-ancestors 'none'; base-uri 'none'`,
+      )
+      .header('x-frame-options', 'DENY')
+      .header('x-content-type-options', 'nosniff')
+      // Forms of the page name it as their origin, which is checked; others learn nothing.
+      .header('referrer-policy', 'same-origin')
+      .header('cache-control', 'no-store')
+      .header('cross-origin-opener-policy', 'same-origin')
+      .type('text/html; charset=utf-8')
+      .send(
+        `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+          `<title>${escapeHtml(page.title)}</title><style>${style}</style></head>` +
+          `<body><main><h1>${escapeHtml(page.title)}</h1>${page.main}</main>${script}</body></html>`,
+      )
+  );
 }
 
 export interface SignInFields {

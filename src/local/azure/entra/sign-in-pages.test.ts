@@ -245,13 +245,17 @@ test('a form that another site, another browser or nobody was given does not sig
   const page = await one.open(authorizePath(native));
   const crossSite = await one.submit(page, credentials, { origin: 'https://evil.example' });
   assert.deepEqual([crossSite.status, crossSite.headers.location], [400, undefined]);
+  assert.equal((await one.submit(page, credentials, { origin: 'null' })).status, 400);
+  assert.equal((await one.submit(page, credentials, { 'sec-fetch-site': 'cross-site' })).status, 400);
   const other = browser(entra);
   await other.open(authorizePath(native));
   assert.equal((await other.submit(page, credentials)).status, 400);
   assert.equal((await browser(entra).submit(page, credentials)).status, 400);
   assert.equal((await one.submit(page, { ...credentials, flow: 'made-up' })).status, 400);
+  const own = { origin: entra.origin, 'sec-fetch-site': 'same-origin' };
+  assert.equal((await one.submit(page, credentials, own)).status, 303);
   entra.clock.skip(16 * 60_000);
-  assert.equal((await one.submit(page, credentials)).status, 400);
+  assert.equal((await one.submit(page, credentials, own)).status, 400);
 });
 
 test('a device is signed in on the page, and only the person who typed the code decides', async (t) => {

@@ -5,11 +5,8 @@ import type { Entra } from './context.ts';
 import type { Tenant, User } from './directory-objects.ts';
 import { isPassword } from './passwords.ts';
 
-/** Each check takes memory and a thread for some 50 ms; more than this at once are turned away. */
-const atOnce = 16;
 const nameMaxLength = 256;
 const passwordMaxLength = 256;
-let checking = 0;
 
 /**
  * Throws 50126 for an unknown name as for a wrong password, so that nobody learns which names there are; 50053 after too many wrong
@@ -19,12 +16,10 @@ export async function signIn(entra: Entra, tenant: Tenant, name: string, passwor
   if (name.length > nameMaxLength || password.length > passwordMaxLength) throw aadsts.password();
   const attempt = `${tenant.id} ${name.toLowerCase()}`;
   if (entra.signIns.isLocked(attempt)) throw aadsts.locked();
-  if (checking >= atOnce) throw aadsts.busy();
   const user = entra.objects.user(tenant.id, name);
-  checking++;
-  const right = await isPassword(user?.passwordHash, new Secret(password)).finally(() => {
-    checking--;
-  });
+  const check = entra.passwordChecks.run(() => isPassword(user?.passwordHash, new Secret(password)));
+  if (!check) throw aadsts.busy();
+  const right = await check;
   if (!user || !right) {
     entra.signIns.wrong(attempt);
     throw aadsts.password();

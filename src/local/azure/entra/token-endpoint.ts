@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { aadsts } from './aadsts.ts';
 import type { AskedScopes, Audience } from './audiences.ts';
+import { BearerError } from './bearer.ts';
 import { isPublicClient, type ProvenClient, proveClient } from './clients.ts';
 import { type Entra, issuerBases } from './context.ts';
 import type { Tenant, User } from './directory-objects.ts';
@@ -39,6 +40,7 @@ const flows: Readonly<Record<string, GrantFlow>> = {
   password: passwordGrant,
   device_code: deviceCode,
   'urn:ietf:params:oauth:grant-type:device_code': deviceCode,
+  'urn:ietf:params:oauth:grant-type:jwt-bearer': onBehalfOf,
 };
 
 /** Throws EntraError. */
@@ -148,6 +150,20 @@ async function deviceCode(entra: Entra, call: TokenCall, client: ProvenClient): 
   const user = activeUser(entra, call.tenant, grant.userId ?? '');
   const signedInAt = grant.signedInAt ?? entra.clock.now();
   return answerForUser(entra, call, { user, client, scope: grant.scope, signedInAt });
+}
+
+/** A service that was called by a user calls another one as that user. */
+async function onBehalfOf(entra: Entra, call: TokenCall, client: ProvenClient): Promise<TokenAnswer> {
+  if (client.proof === 'none') throw aadsts.noCredential();
+  if (required(call.form, 'requested_token_use') !== 'on_behalf_of') throw aadsts.malformed();
+  const assertion = required(call.form, 'assertion');
+  const { text } = asked(entra, call);
+  const names = [client.appId, `api://${client.appId}`, ...(client.application?.identifierUris ?? [])];
+  const bearer = await entra.bearer.check(`Bearer ${assertion}`, names).catch((error: unknown) => {
+    throw error instanceof BearerError ? aadsts.userAssertion(error.message) : error;
+  });
+  const user = activeUser(entra, call.tenant, bearer.objectId);
+  return answerForUser(entra, call, { user, client, scope: text, signedInAt: entra.clock.now() });
 }
 
 function activeUser(entra: Entra, tenant: Tenant, id: string): User {

@@ -317,6 +317,8 @@ test('what is wrong with a request is told in the words of Graph', async (t) => 
       400,
       'Request_BadRequest',
     ],
+    [ask('POST', 'applications', { displayName: '\ud800' }), 400, 'Request_BadRequest'],
+    [ask('POST', 'applications', { displayName: 'x', notes: '\ud800' }), 400, 'Request_BadRequest'],
     [ask('POST', 'servicePrincipals', { appId: 'x' }), 400, 'Request_BadRequest'],
     [
       ask('PATCH', `servicePrincipals(appId='${resourceProviderAppId}')`, { tags: [] }),
