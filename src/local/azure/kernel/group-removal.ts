@@ -19,6 +19,9 @@ interface Blocked {
   readonly error?: ErrorBody;
 }
 
+/** What a resource that is gone used, or why it is not gone. */
+type Outcome = { readonly used: readonly string[] } | { readonly problem: Blocked };
+
 /** Resources that an error names. */
 const shownMax = 20;
 
@@ -51,10 +54,22 @@ async function round(
   /** What is being worked on comes last, that which would never end first: others may be waiting for it. */
   const busy: { readonly key: string; readonly isStuck: boolean }[] = [];
   let removed = 0;
-  const attempt = async (key: string): Promise<void> => {
-    const problem = await tryRemove(kernel, key, group, forced.has(key));
-    if (problem === undefined) removed++;
-    else blocked.set(key, problem);
+  const attempt = async (first: string): Promise<void> => {
+    const keys = [first];
+    for (let key = keys.pop(); key !== undefined; key = keys.pop()) {
+      const outcome = await tryRemove(kernel, key, group, forced.has(key));
+      if ('problem' in outcome) {
+        blocked.set(key, outcome.problem);
+        continue;
+      }
+      removed++;
+      blocked.delete(key);
+      // What it used may have waited for it alone: tried now, a chain of any length takes one round.
+      for (const target of outcome.used) {
+        const root = rootIn(blocked, target);
+        if (root !== undefined && blocked.get(root)?.error === undefined && !keys.includes(root)) keys.push(root);
+      }
+    }
   };
   let continuation: string | undefined;
   do {
@@ -94,27 +109,28 @@ async function tryRemove(
   key: string,
   group: Document<StoredResource>,
   isForced: boolean,
-): Promise<Blocked | undefined> {
+): Promise<Outcome> {
   const root = asResource(await kernel.state.read({ partition: group.partition, id: key }));
-  if (root === undefined) return undefined;
+  if (root === undefined) return { used: [] };
+  const { body: record } = root;
   try {
     const problem = await prepareRemoval(kernel, root, group.id, isForced);
-    if (problem) return problem;
+    if (problem) return { problem };
     return await kernel.gate.exclusive(async () => {
       const now = asResource(await kernel.state.read(root));
-      if (now === undefined) return undefined;
+      if (now === undefined) return { used: [] };
       const left = await treeOf(kernel, now);
       const late = await usersIn(kernel, left, group.id, isForced);
-      if (late) return late;
+      if (late) return { problem: late };
       await removeTree(kernel, left, []);
-      return undefined;
+      return { used: left.flatMap(({ body }) => Object.keys(body.references)) };
     });
   } catch (error) {
-    if (isStoreError(error, 'Changed', 'NotFound')) return { record: root.body, users: [] };
-    if (error instanceof ArmError) return { record: root.body, users: [], error: errorBody(error) };
+    if (isStoreError(error, 'Changed', 'NotFound')) return { problem: { record, users: [] } };
+    if (error instanceof ArmError) return { problem: { record, users: [], error: errorBody(error) } };
     kernel.logger.error({ err: error, resource: key }, 'a resource of a group could not be deleted');
     const message = 'The resource could not be deleted because of an internal error.';
-    return { record: root.body, users: [], error: { code: 'InternalServerError', message } };
+    return { problem: { record, users: [], error: { code: 'InternalServerError', message } } };
   }
 }
 
@@ -162,15 +178,29 @@ async function usersIn(
 
 /** Those that only wait for each other: nothing that must stay uses them, directly or through others. */
 function freeOf(blocked: ReadonlyMap<string, Blocked>): ReadonlySet<string> {
-  const staying = new Set<string>();
-  for (const [key, { error }] of blocked) if (error !== undefined) staying.add(key);
-  for (let before = -1; before !== staying.size; ) {
-    before = staying.size;
-    for (const [key, { users }] of blocked) {
-      if (!staying.has(key) && users.some((user) => [...staying].some((one) => isWithin(user, one)))) staying.add(key);
+  const usedBy = new Map<string, string[]>();
+  for (const [key, { users }] of blocked) {
+    for (const user of users) {
+      const root = rootIn(blocked, user);
+      if (root === undefined) continue;
+      const used = usedBy.get(root);
+      if (used) used.push(key);
+      else usedBy.set(root, [key]);
     }
   }
-  return new Set([...blocked.keys()].filter((key) => !staying.has(key)));
+  const free = new Set(blocked.keys());
+  const staying = [...blocked].filter(([, { error }]) => error !== undefined).map(([key]) => key);
+  for (let key = staying.pop(); key !== undefined; key = staying.pop()) {
+    if (free.delete(key)) staying.push(...(usedBy.get(key) ?? []));
+  }
+  return free;
+}
+
+/** The one of these that a resource is, or is below. */
+function rootIn(blocked: ReadonlyMap<string, Blocked>, key: string): string | undefined {
+  for (let above = key; above !== ''; above = above.slice(0, above.lastIndexOf('/')))
+    if (blocked.has(above)) return above;
+  return undefined;
 }
 
 function failure(group: StoredResource, blocked: ReadonlyMap<string, Blocked>): ArmError {

@@ -290,10 +290,23 @@ suite('deleting a group', () => {
 
   test('while it goes nothing can be written in it', async (t) => {
     const { resources, clock } = await startCloud(t, { profile: slow });
+    const card = inGroup('Microsoft.Test/cards/card1');
+    await resources.put(card, east, options);
     await resources.delete(idOf(group), groupOptions);
     assert.equal((await resources.show(idOf(group))).properties?.provisioningState, 'Deleting');
     await assert.rejects(resources.put(machine, east, options), code('ResourceGroupBeingDeleted', 409));
     await assert.rejects(resources.put(idOf(group), east, groupOptions), code('ResourceGroupBeingDeleted', 409));
+    const other = `/subscriptions/${subscriptionId}/resourceGroups/group2`;
+    await resources.put(idOf(other), east, groupOptions);
+    await assert.rejects(
+      resources.put(
+        idOf(`${other}/providers/Microsoft.Test/cards/outside`),
+        { ...east, properties: { card: { id: card.text } } },
+        options,
+      ),
+      code('ReferencedResourceNotProvisioned', 400),
+      'from outside nothing begins to use what is in it',
+    );
     await clock.advance(3_600_000);
     assert.equal(await resources.read(group), undefined);
   });
@@ -323,6 +336,29 @@ suite('deleting a group', () => {
     await resources.delete(idOf(user), options);
     const again = await resources.delete(idOf(group), groupOptions);
     assert.equal((await resources.finished(again?.operation ?? '')).error, undefined);
+    assert.equal(await resources.read(group), undefined);
+  });
+
+  test('a chain of users takes about as many looks as it is long', async (t) => {
+    const length = 300;
+    let looks = 0;
+    const providers = withBoxes({
+      asynchrony: { create: 'none', update: 'none', delete: 'none' },
+      holds: () => {
+        looks++;
+        return true;
+      },
+    });
+    const { resources } = await startCloud(t, { providers });
+    const links = Array.from({ length }, (_, n) => inGroup(`Microsoft.Test/boxes/${String(n).padStart(4, '0')}`));
+    for (const [n, id] of links.entries()) {
+      const before = links[n - 1];
+      const properties = before === undefined ? {} : { before: { id: before.text } };
+      await resources.put(id, { ...east, properties }, options);
+    }
+    const { operation } = (await resources.delete(idOf(group), groupOptions)) ?? {};
+    assert.equal((await resources.finished(operation ?? '')).error, undefined);
+    assert.ok(looks <= 3 * length, `${looks} looks at users of ${length} links`);
     assert.equal(await resources.read(group), undefined);
   });
 

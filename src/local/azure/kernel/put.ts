@@ -146,7 +146,7 @@ async function demandTargets(kernel: Kernel, { puts, deletes }: Plan): Promise<s
       if (planned.has(target) || (current !== undefined && Object.hasOwn(current.body.references, target))) continue;
       const there = going.has(target) ? undefined : await readResource(kernel.state, target);
       if (there === undefined) missing.push(target);
-      else if (there.body.deleting)
+      else if (there.body.deleting || (await isGroupGoing(kernel, there.body, record.group)))
         throw new ArmError(
           400,
           'ReferencedResourceNotProvisioned',
@@ -157,6 +157,11 @@ async function demandTargets(kernel: Kernel, { puts, deletes }: Plan): Promise<s
     }
   }
   return missing.join('\n');
+}
+
+/** Its own group has been looked at already. */
+async function isGroupGoing({ state }: Kernel, { group }: StoredResource, own: string | undefined): Promise<boolean> {
+  return group !== undefined && group !== own && (await readResource(state, group))?.body.deleting === true;
 }
 
 async function commitNow(
