@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type KeyRing, keyRing } from '../../kit/key-ring.ts';
 import { Secret } from '../../kit/secret.ts';
-import { createAuthority, issueServerCertificate } from '../../pki/authority.ts';
 import type { KeyedCertificate } from '../../pki/certificate.ts';
 import { PkiError } from '../../pki/errors.ts';
 import {
@@ -74,7 +73,8 @@ export async function openDataDirectory(given: string | undefined): Promise<Data
       const files = certificateFiles(join(path, 'pki'), 'server');
       const keeper = await keepCertificate({
         files,
-        issue: () => issueServerCertificate(authority, { dnsNames: names, ipAddresses: ['127.0.0.1', '::1'] }),
+        issue: async () =>
+          (await issuing()).issueServerCertificate(authority, { dnsNames: names, ipAddresses: ['127.0.0.1', '::1'] }),
         stillRight: (certificate) =>
           certificate.checkIssued(authority.certificate) &&
           names.every((name) => certificate.subjectAltName?.split(', ').includes(`DNS:${name}`)),
@@ -88,11 +88,15 @@ export async function openDataDirectory(given: string | undefined): Promise<Data
   };
 }
 
+/** Loaded only when something is to be issued: it takes longer to load than all the rest to start. */
+const issuing = () => import('../../pki/authority.ts');
+
 async function keptAuthority(files: CertificateFiles): Promise<KeyedCertificate> {
   try {
     return await loadAuthority(files);
   } catch (error) {
     if (!(error instanceof PkiError) || (error.reason !== 'missing' && error.reason !== 'expired')) throw error;
+    const { createAuthority } = await issuing();
     const authority = await createAuthority({ name: 'Embedded Azure' });
     await writeCertificate(files, authority);
     return authority;

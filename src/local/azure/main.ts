@@ -1,6 +1,6 @@
 // The embedded Azure: Resource Manager, Entra ID, Graph and the data planes of a cloud in one process, behind one TLS port on loopback.
 // Reading `start` from top to bottom tells what it consists of.
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { armServerOptions } from '../../arm/server-options.ts';
 import { composeService } from '../../kit/lifecycle.ts';
 import { listen } from '../../kit/listener.ts';
@@ -25,7 +25,6 @@ import {
 import { controlRoutes } from './control/routes.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { createDirectory } from './entra/directory.ts';
-import { createIssuerClient } from './entra/issuer-client.ts';
 import { entraRoutes } from './entra/routes.ts';
 import { stableId } from './entra/seed.ts';
 import { createHosts, decoratePlaneName } from './hosts.ts';
@@ -34,6 +33,7 @@ import { createFaults } from './kernel/fault-table.ts';
 import { type ProfileName, profiles } from './kernel/profiles.ts';
 import { createSystemClock } from './kernel/system-clock.ts';
 import type { World } from './kernel/world.ts';
+import { lazyIssuerClient } from './lazy-issuer-client.ts';
 import { localNetwork } from './local-network.ts';
 import { metadataRoutes } from './metadata/endpoints.ts';
 import { ownerAccess } from './owner-access.ts';
@@ -136,7 +136,7 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
 
       const issuers = await part(
         'issuers',
-        () => createIssuerClient({ target: (name, port) => network.target(name, port), ca: files.ca }),
+        () => lazyIssuerClient({ target: (name, port) => network.target(name, port), ca: files.ca }),
         (client) => client.close(),
       );
       const owner: Owner = {
@@ -241,9 +241,10 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
   return Object.assign(service, running);
 }
 
-/** An app without a line for every request: a cloud on one machine is asked all the time. */
+/** An app that writes neither a line nor a logger of its own for every request: a cloud on one machine is asked all the time. */
 function newApp(logger: Logger): FastifyInstance {
-  return Fastify({ ...armServerOptions(), loggerInstance: logger }) as unknown as FastifyInstance;
+  const options = { ...armServerOptions(), childLoggerFactory: (own: FastifyBaseLogger) => own };
+  return Fastify({ ...options, loggerInstance: logger as FastifyBaseLogger });
 }
 
 /** A wildcard stands for one label, so every plane needs one of its own. */

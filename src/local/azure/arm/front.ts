@@ -208,7 +208,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
     { requestId: request.id ?? randomUUID(), conditional: isConditional(request) },
     { bodyTooLargeStatus: 413 },
   );
-  if (wire.hidden) request.log.error({ err: error }, 'request failed');
+  if (wire.hidden) request.log.error({ err: error, requestId: request.id }, 'a request to Resource Manager failed');
   // HTTP/2 has no such header; the framework sets it for a body that was not read.
   if (request.raw.httpVersionMajor === 2) reply.removeHeader('connection');
   reply.code(wire.status).headers(wire.headers);
