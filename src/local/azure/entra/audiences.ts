@@ -2,6 +2,7 @@
 import { isGuid } from '../../../arm/resource-id.ts';
 import type { Cloud } from '../cloud.ts';
 import { aadsts } from './aadsts.ts';
+import { audienceKey } from './audience-key.ts';
 import { firstParties, graphAppId } from './first-party.ts';
 import type { ObjectTable } from './object-table.ts';
 
@@ -34,14 +35,9 @@ export interface Audiences {
 const signInScopes: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'offline_access']);
 const scopeMaxLength = 4096;
 
-/** Two names of a resource are the same in any case and with or without a slash at the end. */
-export function audienceKey(name: string): string {
-  return name.toLowerCase().replace(/\/+$/, '');
-}
-
 export function createAudiences(
   cloud: Pick<Cloud, 'origin' | 'suffix'>,
-  objects: Pick<ObjectTable, 'application' | 'list' | 'servicePrincipal'>,
+  objects: Pick<ObjectTable, 'application' | 'principalNamed' | 'servicePrincipal'>,
 ): Audiences {
   let names: { readonly origin: string; readonly named: ReadonlyMap<string, string> } | undefined;
   /** The origin's port is known only once the cloud listens. */
@@ -56,9 +52,8 @@ export function createAudiences(
     if (known !== undefined) return known;
     const bare = key.startsWith('spn:') ? key.slice(4) : key;
     if (isGuid(bare)) return objects.servicePrincipal(tenantId, bare)?.appId;
-    for (const principal of objects.list('ServicePrincipal', tenantId)) {
-      if (principal.servicePrincipalNames.some((name) => audienceKey(name) === key)) return principal.appId;
-    }
+    const principal = objects.principalNamed(tenantId, key);
+    if (principal) return principal.appId;
     return below(key, cloud.suffix) ? placeOf(key, named) : undefined;
   };
   const byName = (resource: string, tenantId: string): Audience => {

@@ -5,7 +5,7 @@ import { ArmError } from '../../../arm/errors.ts';
 import { quotable } from '../../../arm/query.ts';
 import { isRecord } from '../../../arm/record.ts';
 import type { CallerIdentity } from '../kernel/provider.ts';
-import { audienceKey } from './audiences.ts';
+import { audienceKey } from './audience-key.ts';
 import type { ObjectTable } from './object-table.ts';
 import type { SigningKeys } from './signing-keys.ts';
 import { issuerOf } from './tokens.ts';

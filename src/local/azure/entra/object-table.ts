@@ -2,6 +2,7 @@
 // most, every token check asks it, and Graph searches it by any property.
 import { foldCase } from '../../../arm/resource-id.ts';
 import type { Container, Document, Operation, Store } from '../../../store/store.ts';
+import { audienceKey } from './audience-key.ts';
 import type { DirectoryObject, ObjectKind, ObjectOf } from './directory-objects.ts';
 
 export interface ObjectTable {
@@ -14,6 +15,8 @@ export interface ObjectTable {
   /** An application of whatever tenant, by its app id. */
   application(appId: string): ObjectOf<'Application'> | undefined;
   servicePrincipal(tenantId: string, appId: string): ObjectOf<'ServicePrincipal'> | undefined;
+  /** By any of its names as a resource. */
+  principalNamed(tenantId: string, name: string): ObjectOf<'ServicePrincipal'> | undefined;
   managedIdentity(tenantId: string, resourceId: string): ObjectOf<'ServicePrincipal'> | undefined;
   /** Object ids of the groups that the object is in, nested ones too, sorted. */
   groupsOf(id: string): readonly string[];
@@ -52,9 +55,10 @@ export async function openObjectTable(store: Store): Promise<ObjectTable> {
   let parents: ReadonlyMap<string, readonly string[]> | undefined;
   let generation = 0;
 
-  const changed = (): void => {
+  const changed = ({ kind, tenantId }: DirectoryObject): void => {
     generation++;
-    lists.clear();
+    lists.delete(`${kind} ${tenantId}`);
+    if (kind !== 'Group') return;
     groups.clear();
     parents = undefined;
   };
@@ -63,6 +67,7 @@ export async function openObjectTable(store: Store): Promise<ObjectTable> {
     if (!known) return;
     held.delete(id);
     for (const key of keysOf(known.object)) byKey.delete(key);
+    changed(known.object);
   };
   const take = (document: Document<DirectoryObject>): void => {
     const known = held.get(document.id);
@@ -71,7 +76,7 @@ export async function openObjectTable(store: Store): Promise<ObjectTable> {
     drop(document.id);
     held.set(document.id, { object: document.body, revision: document.revision });
     for (const key of keysOf(document.body)) byKey.set(key, document.body);
-    changed();
+    changed(document.body);
   };
   await readAll(container, take);
 
@@ -109,6 +114,7 @@ export async function openObjectTable(store: Store): Promise<ObjectTable> {
     user: (tenantId, name) => keyed('User', `upn ${tenantId} ${foldCase(name)}`),
     application: (appId) => keyed('Application', `app ${foldCase(appId)}`),
     servicePrincipal: (tenantId, appId) => keyed('ServicePrincipal', `sp ${tenantId} ${foldCase(appId)}`),
+    principalNamed: (tenantId, name) => keyed('ServicePrincipal', `name ${tenantId} ${audienceKey(name)}`),
     managedIdentity: (tenantId, id) => keyed('ServicePrincipal', `mi ${tenantId} ${foldCase(id)}`),
     groupsOf(id) {
       const key = foldCase(id);
@@ -143,7 +149,6 @@ export async function openObjectTable(store: Store): Promise<ObjectTable> {
       }
       if (operations.length > 0) await container.batch(tenantId, operations);
       for (const id of ids) drop(id);
-      changed();
     },
   };
 }
@@ -169,6 +174,7 @@ function keysOf(object: DirectoryObject): readonly string[] {
     case 'ServicePrincipal':
       return [
         `sp ${object.tenantId} ${object.appId}`,
+        ...object.servicePrincipalNames.map((name) => `name ${object.tenantId} ${audienceKey(name)}`),
         ...(object.resourceKey === undefined ? [] : [`mi ${object.tenantId} ${object.resourceKey}`]),
       ];
     case 'Group':
