@@ -3,6 +3,7 @@ import { ArmError, notFound } from '../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
 import { Secret } from '../../../kit/secret.ts';
 import { isStoreError } from '../../../store/errors.ts';
+import { lostRace } from './conditions.ts';
 import { demandSubscription } from './family.ts';
 import { askFaults } from './inner-faults.ts';
 import type { Kernel } from './kernel.ts';
@@ -73,12 +74,5 @@ export async function actOn(
     kernel.operations.arm(partition, operation);
     return { operation: operation.operationId };
   }
-  throw new ArmError(
-    409,
-    'Conflict',
-    'The resource was changed by other requests at the same time. Repeat the request.',
-    {
-      retryAfterSeconds: 1,
-    },
-  );
+  throw lostRace();
 }

@@ -90,3 +90,8 @@ function unknownVersion({ key, definition }: KnownType, apiVersion: string): Arm
       `The supported api-versions are '${supported}'.`,
   );
 }
+
+export function notAllowed({ fullType }: KnownType, method: string): ArmError {
+  const message = `The HTTP method '${method}' is not supported for resources of type '${fullType}'.`;
+  return new ArmError(405, 'MethodNotAllowed', message);
+}

@@ -27,6 +27,12 @@ export function preconditionFailed(why: string): ArmError {
   return new ArmError(412, 'PreconditionFailed', `Precondition failed: ${why}.`);
 }
 
+/** For a write without conditions that others were faster than again and again. */
+export function lostRace(): ArmError {
+  const message = 'The resource was changed by other requests at the same time. Repeat the request.';
+  return new ArmError(409, 'Conflict', message, { retryAfterSeconds: 1 });
+}
+
 /** Clients of Azure send back what they were given with and without the sign of weakness and the quotes. */
 function fits(header: string, documentEtag: string | undefined): boolean {
   if (documentEtag === undefined) return false;

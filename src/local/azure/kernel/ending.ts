@@ -9,7 +9,7 @@ import { removeGroup } from './group-removal.ts';
 import type { Kernel } from './kernel.ts';
 import { withState } from './provisioning.ts';
 import type { Json, JsonObject } from './record.ts';
-import { demandUnused, removeTree, treeOf } from './removal.ts';
+import { removeTree, treeOf } from './removal.ts';
 import { groupType } from './resource-group.ts';
 import {
   operationTtlSeconds,
@@ -19,6 +19,7 @@ import {
   type StoredOperation,
   type StoredResource,
 } from './state.ts';
+import { demandUnused } from './users.ts';
 
 /** How the work went. */
 interface Outcome {

@@ -7,8 +7,9 @@ import { undo } from './effects.ts';
 import type { Kernel } from './kernel.ts';
 import type { ResourceRecord } from './record.ts';
 import { isWithin } from './references.ts';
-import { inUse, removeTree, treeOf, usersOf } from './removal.ts';
+import { removeTree, treeOf } from './removal.ts';
 import { asResource, readOperation, type StoredResource } from './state.ts';
+import { inUse, usersOf } from './users.ts';
 
 /** Why a resource could not be deleted in a round. */
 interface Blocked {

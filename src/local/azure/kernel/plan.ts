@@ -20,10 +20,10 @@ import {
 import type { Kernel } from './kernel.ts';
 import { checkLocation } from './place.ts';
 import type { CallerIdentity, Prepared } from './provider.ts';
-import type { JsonObject, ResourceRecord } from './record.ts';
+import type { ArmResource, JsonObject, ResourceRecord } from './record.ts';
 import { referencesIn } from './references.ts';
 import { groupType } from './resource-group.ts';
-import { maxKeyBytes, partitionOf, readResource, type StoredResource, usesOf } from './state.ts';
+import { maxKeyBytes, partitionOf, type StoredResource, usesOf } from './state.ts';
 import { checkTags } from './tags.ts';
 
 /** One resource to be written. Its state, and the operation on it, are added when it is. */
@@ -83,15 +83,15 @@ export async function planPut(
       );
     const { id } = parsed;
     planned.add(id.key);
-    const there = await readResource(kernel.state, id.key);
+    const there = await read(id.key);
     if (write.kind === 'delete') {
       if (there) deletes.push(there);
       continue;
     }
     const known = kernel.catalogue.typeOf(id);
     const inner = { ...wanted, id, known, body: write.body };
-    const parentId = parentKeyOf(id, known) === wanted.id.key ? put.record.resource.id : undefined;
-    puts.push((await planOne(kernel, inner, there, planned, read, parentId)).put);
+    const within = parentKeyOf(id, known) === wanted.id.key ? put.record.resource : undefined;
+    puts.push((await planOne(kernel, inner, there, planned, read, within)).put);
   }
   return { puts, deletes };
 }
@@ -102,7 +102,7 @@ async function planOne(
   current: Document<StoredResource> | undefined,
   planned: ReadonlySet<string>,
   read: Read,
-  parentId: string | undefined,
+  within: ArmResource | undefined,
 ): Promise<{ readonly put: PlannedPut; readonly prepared: Prepared | undefined }> {
   const { id, known, apiVersion, caller } = wanted;
   const { definition } = known;
@@ -120,7 +120,15 @@ async function planOne(
   if (definition.schema !== undefined && !wanted.tagsOnly) checkBody(definition.schema, body);
   const prepared = wanted.tagsOnly
     ? undefined
-    : await definition.prepare?.({ world: kernel.world(), id, apiVersion, body, current: record, caller });
+    : await definition.prepare?.({
+        world: kernel.world(),
+        id,
+        apiVersion,
+        body,
+        current: record,
+        caller,
+        ...(within === undefined ? {} : { within }),
+      });
   const resource = prepared?.resource ?? body;
   const properties = isRecord(resource.properties) ? (resource.properties as JsonObject) : undefined;
   const secrets = prepared?.secrets ?? (wanted.tagsOnly || !definition.prepare ? record?.secrets : undefined);
@@ -137,7 +145,7 @@ async function planOne(
     ...(group === undefined ? {} : { group }),
     ...(parent === undefined ? {} : { parent }),
     resource: {
-      id: record?.resource.id ?? canonicalId(id, known, family, parentId),
+      id: record?.resource.id ?? canonicalId(id, known, family, within?.id),
       name: record?.resource.name ?? id.name,
       type: known.fullType,
       ...resource,

@@ -93,6 +93,8 @@ export interface PrepareRequest {
   readonly body: JsonObject;
   readonly current: ResourceRecord | undefined;
   readonly caller: CallerIdentity;
+  /** For what a parent's write brings along: the parent as the same write leaves it. */
+  readonly within?: ArmResource;
 }
 
 export interface Prepared {

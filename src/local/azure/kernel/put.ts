@@ -4,8 +4,8 @@ import { isRecord } from '../../../arm/record.ts';
 import type { ResourceId } from '../../../arm/resource-id.ts';
 import { isStoreError } from '../../../store/errors.ts';
 import type { Document, Operation } from '../../../store/store.ts';
-import type { KnownType } from './catalogue.ts';
-import { checkConditions, hasConditions, preconditionFailed } from './conditions.ts';
+import { type KnownType, notAllowed } from './catalogue.ts';
+import { checkConditions, hasConditions, lostRace, preconditionFailed } from './conditions.ts';
 import { demandSubscription } from './family.ts';
 import { askFaults } from './inner-faults.ts';
 import type { Kernel } from './kernel.ts';
@@ -15,7 +15,7 @@ import { concernsOperation } from './operations.ts';
 import { anotherOperation, type Plan, type PlannedPut, planPut, type Wanted } from './plan.ts';
 import { hasEffect, withState } from './provisioning.ts';
 import type { JsonObject } from './record.ts';
-import { demandUnused, treeOf } from './removal.ts';
+import { treeOf } from './removal.ts';
 import type { PutOptions, Written } from './resources.ts';
 import {
   operationKey,
@@ -25,6 +25,7 @@ import {
   type StoredOperation,
   type StoredResource,
 } from './state.ts';
+import { demandUnused } from './users.ts';
 
 /** Lost races before a caller is told to try again itself. */
 const attempts = 30;
@@ -101,14 +102,7 @@ async function write(
       if (conditional) throw preconditionFailed('the resource has changed');
     }
   }
-  throw new ArmError(
-    409,
-    'Conflict',
-    'The resource was changed by other requests at the same time. Repeat the request.',
-    {
-      retryAfterSeconds: 1,
-    },
-  );
+  throw lostRace();
 }
 
 /** `missing`: what the write names was not there; `prepare` must have its say about that once more. */
@@ -263,14 +257,6 @@ function checksOf(puts: readonly PlannedPut[], removed: readonly Document<Stored
     }
   }
   return checks;
-}
-
-function notAllowed({ fullType }: KnownType, method: string): ArmError {
-  return new ArmError(
-    405,
-    'MethodNotAllowed',
-    `The HTTP method '${method}' is not supported for resources of type '${fullType}'.`,
-  );
 }
 
 /** RFC 7396. Bodies are of bounded depth. */

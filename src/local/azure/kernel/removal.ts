@@ -1,10 +1,10 @@
 // DELETE: a resource goes with its children and extensions, unless something uses one of them, a lock is on them or they are busy.
 import { ArmError } from '../../../arm/errors.ts';
-import { parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import type { ResourceId } from '../../../arm/resource-id.ts';
 import { isStoreError } from '../../../store/errors.ts';
 import type { Document, Operation } from '../../../store/store.ts';
-import type { KnownType } from './catalogue.ts';
-import { checkConditions, hasConditions, preconditionFailed } from './conditions.ts';
+import { type KnownType, notAllowed } from './catalogue.ts';
+import { checkConditions, hasConditions, lostRace, preconditionFailed } from './conditions.ts';
 import { demandSubscription, groupKeyOf } from './family.ts';
 import { askFaults } from './inner-faults.ts';
 import type { Kernel } from './kernel.ts';
@@ -13,13 +13,10 @@ import { errorOf } from './operation-view.ts';
 import { concernsOperation } from './operations.ts';
 import { anotherOperation } from './plan.ts';
 import { hasEffect, withState } from './provisioning.ts';
-import type { ResourceRecord } from './record.ts';
-import { isWithin } from './references.ts';
 import { groupType } from './resource-group.ts';
 import type { PutOptions, Written } from './resources.ts';
 import {
   asResource,
-  isUsing,
   operationKey,
   operationTtlSeconds,
   partitionOf,
@@ -28,12 +25,11 @@ import {
   type Stored,
   type StoredResource,
 } from './state.ts';
+import { demandUnused } from './users.ts';
 
 const attempts = 30;
 /** A batch of the store holds 100: as many documents of a tree, each perhaps with the operation on it, and some more. */
 const batchMax = 45;
-/** Users that an error names. */
-const shownUsers = 20;
 
 export async function deleteResource(
   kernel: Kernel,
@@ -41,12 +37,7 @@ export async function deleteResource(
   options: PutOptions,
 ): Promise<Written | undefined> {
   const known = kernel.catalogue.demand(id, options.apiVersion);
-  if (known.definition.writable === false)
-    throw new ArmError(
-      405,
-      'MethodNotAllowed',
-      `The HTTP method 'DELETE' is not supported for resources of type '${known.fullType}'.`,
-    );
+  if (known.definition.writable === false) throw notAllowed(known, 'DELETE');
   demandSubscription(kernel, id, known);
   const faults = options.faults ?? (await askFaults(kernel, 'DELETE', id));
   const partition = partitionOf(id);
@@ -68,14 +59,7 @@ export async function deleteResource(
       if (conditional) throw preconditionFailed('the resource has changed');
     }
   }
-  throw new ArmError(
-    409,
-    'Conflict',
-    'The resource was changed by other requests at the same time. Repeat the request.',
-    {
-      retryAfterSeconds: 1,
-    },
-  );
+  throw lostRace();
 }
 
 async function nothingThere(kernel: Kernel, id: ResourceId): Promise<undefined> {
@@ -184,57 +168,6 @@ export async function treeOf(
     continuation = page.continuation;
   } while (continuation !== undefined);
   return tree;
-}
-
-/** Who uses a resource, those within `root` left out. */
-export async function usersOf(kernel: Kernel, key: string, root: string): Promise<readonly Document<StoredResource>[]> {
-  const users: Document<StoredResource>[] = [];
-  let continuation: string | undefined;
-  do {
-    const page = await kernel.state.query({
-      filter: isUsing(key),
-      limit: 1000,
-      ...(continuation === undefined ? {} : { continuation }),
-    });
-    for (const document of page.documents) {
-      const user = asResource(document);
-      if (user === undefined || isWithin(user.id, root)) continue;
-      const holds = kernel.catalogue.find(user.body.type)?.definition.holds;
-      if (holds === undefined || holds(user.body.references[key] ?? '')) users.push(user);
-    }
-    continuation = page.continuation;
-  } while (continuation !== undefined);
-  return users;
-}
-
-/** Throws when something outside of `root` uses one of these. */
-export async function demandUnused(
-  kernel: Kernel,
-  tree: readonly Document<StoredResource>[],
-  root: string,
-): Promise<void> {
-  for (const document of tree) {
-    const users = await usersOf(kernel, document.id, root);
-    if (users.length > 0)
-      throw inUse(
-        kernel,
-        document.body,
-        users.map(({ body }) => body),
-      );
-  }
-}
-
-export function inUse(kernel: Kernel, record: ResourceRecord, users: readonly ResourceRecord[]): ArmError {
-  const parsed = parseResourceId(record.resource.id);
-  const own = parsed.ok ? kernel.catalogue.find(record.type)?.definition.inUse?.(parsed.id, users) : undefined;
-  if (own) return own;
-  const shown = users.slice(0, shownUsers).map(({ resource }) => resource.id);
-  const more = users.length > shownUsers ? ` and ${users.length - shownUsers} more` : '';
-  return new ArmError(
-    409,
-    'InUseResourceCannotBeDeleted',
-    `Resource ${record.resource.id} cannot be deleted because it is in use by the following resources: ${shown.join(', ')}${more}.`,
-  );
 }
 
 /** What ends the operations that are under way on these, which a more recent one takes the place of. */
