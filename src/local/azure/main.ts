@@ -27,6 +27,7 @@ import { openDataDirectory } from './data-directory.ts';
 import { createDirectory } from './entra/directory.ts';
 import { entraRoutes } from './entra/routes.ts';
 import { stableId } from './entra/seed.ts';
+import { graphRoutes } from './graph/routes.ts';
 import { createHosts, decoratePlaneName } from './hosts.ts';
 import { createResources } from './kernel/engine.ts';
 import { createFaults } from './kernel/fault-table.ts';
@@ -199,12 +200,14 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
         keys: files.keys,
         retryAfterSeconds: () => profile().retryAfterSeconds,
         dispatcher: createDispatcher(registry, routeTable(ownRoutes)),
-        throttle: createThrottle(config.throttling ?? (profileName === 'azure' ? azureLimits : generousLimits), () =>
-          performance.now(),
+        throttle: createThrottle(
+          () => config.throttling ?? (profileName === 'azure' ? azureLimits : generousLimits),
+          () => performance.now(),
         ),
       });
       metadataRoutes(main, cloud, tenantId);
       entraRoutes(main, entra.entra);
+      graphRoutes(main, entra.entra);
       await controlRoutes(main, {
         world: whole,
         token: files.controlToken,
@@ -244,7 +247,11 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
 /** An app that writes neither a line nor a logger of its own for every request: a cloud on one machine is asked all the time. */
 function newApp(logger: Logger): FastifyInstance {
   const options = { ...armServerOptions(), childLoggerFactory: (own: FastifyBaseLogger) => own };
-  return Fastify({ ...options, loggerInstance: logger as FastifyBaseLogger });
+  const app = Fastify({ ...options, loggerInstance: logger as FastifyBaseLogger });
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ error: { code: 'NotFound', message: 'No service of this cloud has the requested path.' } }),
+  );
+  return app;
 }
 
 /** A wildcard stands for one label, so every plane needs one of its own. */

@@ -38,11 +38,12 @@ export interface Throttle {
 /** Buckets that are full again say nothing; the oldest are forgotten beyond this many. */
 const maxBuckets = 10_000;
 
-export function createThrottle(limits: ThrottleLimits, now: () => number): Throttle {
+/** `limits` are asked for with every call, so they can change while the cloud runs. */
+export function createThrottle(limits: () => ThrottleLimits, now: () => number): Throttle {
   const levels = new Map<string, Level>();
   return {
     take(scope, principal, kind) {
-      const { capacity, refillPerSecond } = limits[kind];
+      const { capacity, refillPerSecond } = limits()[kind];
       const key = `${kind} ${scope ?? 'tenant'} ${principal}`;
       const time = now();
       const level = levels.get(key) ?? { tokens: capacity, at: time };
