@@ -157,7 +157,13 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
           tenants: [{ id: tenantId, displayName: cloud.name, domain: `${cloud.name.toLowerCase()}.${suffix}` }],
           ...directory,
           applications: [
-            { displayName: 'Owner', appId: owner.clientId, objectId: owner.objectId, secret: owner.secret },
+            {
+              displayName: 'Owner',
+              appId: owner.clientId,
+              objectId: owner.objectId,
+              secret: owner.secret,
+              graphRoles: ['Directory.ReadWrite.All', 'Application.ReadWrite.All'],
+            },
             ...applications,
           ],
         },

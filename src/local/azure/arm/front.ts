@@ -28,6 +28,7 @@ import type { CallerIdentity } from '../kernel/provider.ts';
 import { audiencesOf } from './audiences.ts';
 import type { Answer, ArmCall, Front, Method } from './call.ts';
 import type { Dispatched, Dispatcher } from './dispatch.ts';
+import { parseLenientJson } from './lenient-json.ts';
 import { checkPlace, segmentsOf } from './path.ts';
 import type { CallKind, Throttle } from './throttle.ts';
 
@@ -56,7 +57,12 @@ interface Admitted {
 export async function armFront(app: FastifyInstance, options: FrontOptions): Promise<void> {
   await app.register(async (scope) => {
     const admittedOf = new WeakMap<FastifyRequest, Admitted>();
-    bodyParser(scope, { limitBytes: bodyLimitBytes, maxDepth: bodyMaxDepth, bodyTooLargeStatus: 413 });
+    bodyParser(scope, {
+      limitBytes: bodyLimitBytes,
+      maxDepth: bodyMaxDepth,
+      bodyTooLargeStatus: 413,
+      parse: parseLenientJson,
+    });
     scope.setErrorHandler(sendError);
     scope.addHook('onRequest', async (request, reply) => {
       ids(request, reply);

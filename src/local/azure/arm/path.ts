@@ -10,7 +10,14 @@ export function segmentsOf(target: string): readonly string[] {
   const path = end === -1 ? target : target.slice(0, end);
   if (path.length > pathMaxLength) throw malformed(`it has more than ${pathMaxLength} characters`);
   const segments = path.split('/').filter((segment) => segment !== '');
-  return path.includes('%') ? segments.map(decoded) : segments;
+  return inFull(path.includes('%') ? segments.map(decoded) : segments);
+}
+
+/** Deployments of a group are also reached without their namespace, from the time before there were namespaces. */
+function inFull(segments: readonly string[]): readonly string[] {
+  if (segments.length < 5 || foldCase(segments[4] ?? '') !== 'deployments') return segments;
+  if (foldCase(segments[2] ?? '') !== 'resourcegroups') return segments;
+  return [...segments.slice(0, 4), 'providers', 'Microsoft.Resources', ...segments.slice(4)];
 }
 
 function decoded(segment: string): string {
