@@ -31,11 +31,25 @@ const documents: { readonly [apiVersion: string]: Document } = {
   '2019-05-01': inList,
   '2019-10-01': inList,
   '2020-06-01': inList,
-  '2022-09-01': (cloud, tenantId) => ({
+  '2022-09-01': newest,
+};
+
+function oldest(cloud: Cloud, tenantId: string): unknown {
+  const { authentication, gallery } = common(cloud, tenantId);
+  return {
+    galleryEndpoint: gallery,
+    graphEndpoint: graphOf(cloud),
+    portalEndpoint: cloud.origin,
+    authentication: { loginEndpoint: authentication.loginEndpoint, audiences: authentication.audiences },
+  };
+}
+
+function newest(cloud: Cloud, tenantId: string): unknown {
+  return {
     ...common(cloud, tenantId),
     portal: cloud.origin,
-    graphAudience: `https://graph.${cloud.suffix}/`,
-    graph: `${cloud.origin}/`,
+    graphAudience: graphOf(cloud),
+    graph: graphOf(cloud),
     name: cloud.name,
     suffixes: suffixes(cloud),
     batch: `https://batch.${cloud.suffix}/`,
@@ -43,44 +57,24 @@ const documents: { readonly [apiVersion: string]: Document } = {
     vmImageAliasDoc: `${cloud.origin}/_documents/aliases.json`,
     activeDirectoryDataLake: `https://datalake.${cloud.suffix}/`,
     sqlManagement: `https://sql-management.${cloud.suffix}/`,
-    microsoftGraphResourceId: `${cloud.origin}/`,
+    microsoftGraphResourceId: graphOf(cloud),
     appInsightsResourceId: `https://api.applicationinsights.${cloud.suffix}`,
     appInsightsTelemetryChannelResourceId: `https://dc.applicationinsights.${cloud.suffix}/v2/track`,
     attestationResourceId: `https://attest.${cloud.suffix}`,
     synapseAnalyticsResourceId: `https://dev.azuresynapse.${cloud.suffix}`,
     logAnalyticsResourceId: `https://api.loganalytics.${cloud.suffix}`,
     ossrDbmsResourceId: `https://ossrdbms-aad.database.${cloud.suffix}`,
-  }),
-};
-
-function oldest(cloud: Cloud, tenantId: string): unknown {
-  const { authentication, gallery } = common(cloud, tenantId);
-  return {
-    galleryEndpoint: gallery,
-    graphEndpoint: `${cloud.origin}/`,
-    portalEndpoint: cloud.origin,
-    authentication: { loginEndpoint: authentication.loginEndpoint, audiences: authentication.audiences },
   };
 }
 
 /** A list of clouds: clients look for theirs by its name or its Resource Manager. */
 function inList(cloud: Cloud, tenantId: string): unknown {
-  return [
-    {
-      ...common(cloud, tenantId),
-      portal: cloud.origin,
-      graph: `${cloud.origin}/`,
-      graphAudience: `https://graph.${cloud.suffix}/`,
-      name: cloud.name,
-      suffixes: suffixes(cloud),
-      batch: `https://batch.${cloud.suffix}/`,
-      resourceManager: `${cloud.origin}/`,
-      sqlManagement: `https://sql-management.${cloud.suffix}/`,
-      vmImageAliasDoc: `${cloud.origin}/_documents/aliases.json`,
-      activeDirectoryDataLake: `https://datalake.${cloud.suffix}/`,
-      microsoftGraphResourceId: `${cloud.origin}/`,
-    },
-  ];
+  return [newest(cloud, tenantId)];
+}
+
+/** By its own name, through the proxy: clients take it for the audience of tokens as well, which must not be Resource Manager's. */
+function graphOf({ suffix }: Cloud): string {
+  return `https://graph.${suffix}/`;
 }
 
 function common(cloud: Cloud, tenantId: string) {
