@@ -11,6 +11,7 @@ import { ArmError, notFound } from '../../../arm/errors.ts';
 import { foldCase, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import type {
   ActionRequest,
+  CallerIdentity,
   Prepared,
   PrepareRequest,
   Provider,
@@ -24,6 +25,7 @@ import { checkBefore, type Preflight } from './preflight.ts';
 import { type DeploymentRequest, type Reach, readRequest } from './request.ts';
 import { execute } from './run/execute.ts';
 import { openIntent, sealIntent } from './run/intent.ts';
+import { createNesting, type Nested, type Nesting } from './run/nesting.ts';
 import { type PreparedDeployment, prepareDeployment } from './run/prepared.ts';
 import {
   changeRun,
@@ -43,6 +45,8 @@ import { whatIf, whatIfAnswer } from './what-if.ts';
 export interface DeploymentsOptions extends Reach {
   /** Asks resource providers about the resources of a deployment. */
   readonly preflight?: Preflight;
+  /** Resources that a deployment has at most together with all that is nested in it. */
+  readonly nestedResourcesMax?: number;
 }
 
 /** Newest first. */
@@ -97,6 +101,7 @@ export const deploymentApiVersions = [
 export function deploymentsProvider(options: DeploymentsOptions = {}): Provider {
   /** Runs that were asked to stop. */
   const cancelled = new Set<string>();
+  const nesting = createNesting(options.nestedResourcesMax);
   const progressOf = progressReader();
 
   const type: ResourceType = {
@@ -116,7 +121,7 @@ export function deploymentsProvider(options: DeploymentsOptions = {}): Provider 
         'DeploymentActive',
         `Unable to edit or replace deployment '${resource.name}': previous deployment from '${String(resource.properties?.timestamp)}' is still active. Please see https://aka.ms/arm-deploy for usage details.`,
       ),
-    prepare: (request) => prepare(request, options),
+    prepare: (request) => prepare(request, options, nesting.of(request.id.key), nesting),
     async effect(world, { kind, id, record }) {
       const key = keyOf(id, record);
       const progress = await progressOf(world);
@@ -126,10 +131,12 @@ export function deploymentsProvider(options: DeploymentsOptions = {}): Provider 
       }
       if (record.secrets?.intent === undefined) return undefined;
       const intent = await openIntent(record.secrets.intent);
+      if (intent.previous !== undefined) await forgetRun(progress, runKey(id, intent.previous));
       try {
-        await execute({ world, progress, id, key, intent, isCancelled: () => cancelled.has(key.run) });
+        await execute({ world, progress, id, key, intent, isCancelled: () => cancelled.has(key.run), nesting });
       } finally {
         cancelled.delete(key.run);
+        if (intent.nested === undefined) nesting.ended(key.run);
       }
       return undefined;
     },
@@ -172,9 +179,14 @@ function keyOf(id: ResourceId, { resource }: ResourceRecord): RunKey {
 }
 
 /** Everything that can be wrong is told before the deployment is accepted. */
-async function prepare({ world, id, body, caller }: PrepareRequest, options: DeploymentsOptions): Promise<Prepared> {
+async function prepare(
+  { world, id, body, caller, current }: PrepareRequest,
+  options: DeploymentsOptions,
+  nested: Nested | undefined,
+  nesting: Nesting,
+): Promise<Prepared> {
   const request = await readRequest(world, id, body, caller, options);
-  const prepared = await prepareRequest(world, id, request);
+  const prepared = await prepareRequest(world, id, request, caller);
   if (prepared.plan.resources.some((resource) => resource.id.key === id.key)) {
     throw new ArmError(
       400,
@@ -182,9 +194,19 @@ async function prepare({ world, id, body, caller }: PrepareRequest, options: Dep
       `Deployment template validation failed: 'The deployment '${id.name}' cannot deploy itself.'.`,
     );
   }
+  if (nested !== undefined) nesting.count(nested.root, prepared.plan.resources.length);
   const correlationId = randomUUID();
   await checkBefore(world, prepared, caller, options.preflight, correlationId);
   const { template, mode, location, templateLink } = request;
+  const there = current?.resource.location;
+  if (there !== undefined && there !== location) {
+    throw new ArmError(
+      409,
+      'InvalidDeploymentLocation',
+      `Invalid deployment location '${location ?? ''}'. The deployment '${id.name}' already exists in location '${there}'.`,
+    );
+  }
+  const previous = current?.resource.properties?.correlationId;
   const intent = {
     template,
     parameters: prepared.parameters,
@@ -192,6 +214,8 @@ async function prepare({ world, id, body, caller }: PrepareRequest, options: Dep
     caller,
     ...(location === undefined ? {} : { location }),
     ...(templateLink === undefined ? {} : { templateLink }),
+    ...(nested === undefined ? {} : { nested }),
+    ...(typeof previous === 'string' ? { previous } : {}),
   };
   const tags = body.tags as { readonly [name: string]: string } | undefined;
   return {
@@ -205,8 +229,13 @@ async function prepare({ world, id, body, caller }: PrepareRequest, options: Dep
   };
 }
 
-function prepareRequest(world: World, id: ResourceId, request: DeploymentRequest): Promise<PreparedDeployment> {
-  return prepareDeployment(world, id, { ...request, parameters: { given: request.given } });
+function prepareRequest(
+  world: World,
+  id: ResourceId,
+  request: DeploymentRequest,
+  caller: CallerIdentity,
+): Promise<PreparedDeployment> {
+  return prepareDeployment(world, id, { ...request, caller, parameters: { given: request.given } });
 }
 
 async function cancel(
@@ -277,7 +306,7 @@ function routes(
             world,
             caller,
             progress: await progressOf(world),
-            prepared: await prepareRequest(world, id, asked),
+            prepared: await prepareRequest(world, id, asked, caller),
             mode: asked.mode,
             idsOnly: isIdsOnly(body),
           }),
@@ -351,7 +380,7 @@ async function validate(
 ): Promise<Json> {
   const id = idOf(rest);
   const request = await readRequest(world, id, body, caller, options);
-  const prepared = await prepareRequest(world, id, request);
+  const prepared = await prepareRequest(world, id, request, caller);
   const correlationId = randomUUID();
   const resources = await checkBefore(world, prepared, caller, options.preflight, correlationId);
   return {

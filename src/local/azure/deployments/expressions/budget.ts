@@ -4,19 +4,33 @@ import { TemplateError } from './template-error.ts';
 export interface Budget {
   /** Throws when the work of the whole template goes beyond what is allowed. */
   spend(units: number): void;
+  /** Throws when calls are nested too deep; else {@link leave} must follow. */
+  enter(): void;
+  leave(): void;
 }
 
-/** Enough for templates at every documented limit; well below a second of work. */
-export const evaluationUnits = 10_000_000;
+/** Enough for templates at every documented limit; about a second of work. */
+export const evaluationUnits = 3_000_000;
+const depthMax = 200;
 
 export function createBudget(units = evaluationUnits): Budget {
   let left = units;
+  let depth = 0;
   return {
     spend(asked) {
       left -= asked;
       if (left < 0) {
         throw new TemplateError('The template is too costly to evaluate: it exceeds the limit of evaluation steps');
       }
+    },
+    enter() {
+      if (depth >= depthMax) {
+        throw new TemplateError(`The template functions are nested deeper than '${depthMax}' calls`);
+      }
+      depth++;
+    },
+    leave() {
+      depth--;
     },
   };
 }

@@ -5,10 +5,8 @@ import type { Node } from './syntax.ts';
 
 export interface Environment {
   readonly budget: Budget;
-  /** How deep calls of functions are nested at the moment; bounded. */
-  readonly depth: number;
-  /** The function of a name in any case; undefined where there is none of that name. */
-  find(name: string, namespace: string | undefined): Func | undefined;
+  /** The function of a folded name; undefined where there is none of that name. */
+  find(key: string, namespace: string | undefined): Func | undefined;
   /** Variables of the lambdas around, folded names. */
   readonly locals: ReadonlyMap<string, Json>;
 }

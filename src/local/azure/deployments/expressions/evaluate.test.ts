@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { foldCase } from '../../../../arm/resource-id.ts';
 import type { Json } from '../../kernel/record.ts';
 import { createBudget } from './budget.ts';
 import type { Environment } from './environment.ts';
@@ -11,9 +10,8 @@ import { TemplateError } from './template-error.ts';
 function value(text: string, units?: number): Json {
   const environment: Environment = {
     budget: createBudget(units),
-    depth: 0,
     locals: new Map(),
-    find: (name, namespace) => (namespace === undefined ? pureFunctions[foldCase(name)] : undefined),
+    find: (key, namespace) => (namespace === undefined ? pureFunctions[key] : undefined),
   };
   return evaluateText(text, environment);
 }

@@ -6,8 +6,6 @@ import { isExpression, literalText, type Node, parseExpression } from './syntax.
 import { TemplateError } from './template-error.ts';
 import { isObject, memberNames, memberOf } from './values.ts';
 
-const depthMax = 200;
-
 /** The value of a text of a template, an expression or not. Throws TemplateError. */
 export function evaluateText(text: string, environment: Environment): Json {
   if (!isExpression(text)) return literalText(text);
@@ -32,7 +30,7 @@ export function evaluate(node: Node, environment: Environment): Json {
 
 function callFunction(node: Extract<Node, { kind: 'call' }>, environment: Environment): Json {
   const whole = node.namespace === undefined ? node.name : `${node.namespace}.${node.name}`;
-  const found = environment.find(node.name, node.namespace);
+  const found = environment.find(node.key, node.namespace);
   if (found === undefined) {
     throw new TemplateError(
       `The template function '${whole}' is not valid. Please see https://aka.ms/arm-functions for usage details`,
@@ -45,20 +43,23 @@ function callFunction(node: Extract<Node, { kind: 'call' }>, environment: Enviro
       `Unable to evaluate template language function '${whole}': function requires ${expected} while '${node.args.length}' were provided. Please see https://aka.ms/arm-functions for usage details`,
     );
   }
-  if (environment.depth >= depthMax)
-    throw new TemplateError(`The template functions are nested deeper than '${depthMax}' calls`);
-  const inner: Environment = { ...environment, depth: environment.depth + 1 };
-  if (found.kind === 'function') {
-    const args = node.args.map((arg) => evaluate(arg, inner));
-    return found.run(args, { name: whole, budget: environment.budget });
+  const { budget } = environment;
+  budget.enter();
+  try {
+    if (found.kind === 'function') {
+      const args = node.args.map((arg) => evaluate(arg, environment));
+      return found.run(args, { name: whole, budget });
+    }
+    const call: FormCall = {
+      name: whole,
+      budget,
+      environment,
+      evaluate: (arg, locals) => evaluate(arg, locals === undefined ? environment : { ...environment, locals }),
+    };
+    return found.run(node.args, call);
+  } finally {
+    budget.leave();
   }
-  const call: FormCall = {
-    name: whole,
-    budget: environment.budget,
-    environment: inner,
-    evaluate: (arg, locals) => evaluate(arg, locals === undefined ? inner : { ...inner, locals }),
-  };
-  return found.run(node.args, call);
 }
 
 function access(target: Json, property: Json, environment: Environment): Json {

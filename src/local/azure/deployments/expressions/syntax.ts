@@ -1,9 +1,17 @@
 // The expression language of templates: texts in square brackets, to a tree.
+import { foldCase } from '../../../../arm/resource-id.ts';
 import { TemplateError } from './template-error.ts';
 
 export type Node =
   | { readonly kind: 'literal'; readonly value: string | number }
-  | { readonly kind: 'call'; readonly namespace?: string; readonly name: string; readonly args: readonly Node[] }
+  | {
+      readonly kind: 'call';
+      readonly namespace?: string;
+      readonly name: string;
+      /** The name, folded. */
+      readonly key: string;
+      readonly args: readonly Node[];
+    }
   | { readonly kind: 'member'; readonly target: Node; readonly name: string }
   | { readonly kind: 'index'; readonly target: Node; readonly index: Node };
 
@@ -93,10 +101,10 @@ export function parseExpression(text: string): Node {
       return { kind: 'literal', value: Number(token.text) };
     }
     const name = take('Identifier').text;
-    if (peek().kind !== 'Dot') return { kind: 'call', name, args: argumentsOf() };
+    if (peek().kind !== 'Dot') return { kind: 'call', name, key: foldCase(name), args: argumentsOf() };
     at++;
     const member = take('Identifier').text;
-    return { kind: 'call', namespace: name, name: member, args: argumentsOf() };
+    return { kind: 'call', namespace: name, name: member, key: foldCase(member), args: argumentsOf() };
   };
   const expression = (): Node => {
     if (++depth > depthMax)

@@ -68,6 +68,7 @@ export function equal(a: Json, b: Json, budget: Budget, depth = 0): boolean {
 export function deepMerge(a: JsonObject, b: JsonObject, budget: Budget, depth = 0): JsonObject {
   const next = deeper(depth);
   const made = new Map(Object.entries(a));
+  budget.spend(4 * made.size);
   for (const [name, value] of Object.entries(b)) {
     budget.spend(1);
     const before = made.get(name);

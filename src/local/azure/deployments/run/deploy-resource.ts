@@ -10,6 +10,7 @@ import { evaluateFetching, type Reader } from '../template/late.ts';
 import type { PlannedResource } from '../template/plan.ts';
 import { deploymentType, finishedBody, rawBody } from '../template/resource-body.ts';
 import { runtimeFunctions } from '../template/runtime-functions.ts';
+import type { Nested, Nesting } from './nesting.ts';
 import type { PreparedDeployment } from './prepared.ts';
 
 /** Times that a resource which is busy is tried again. */
@@ -22,6 +23,9 @@ export interface Deploying {
   /** What `reference` and `list…` gave in this run. */
   readonly fetched: Map<string, Json>;
   readonly read: Reader;
+  readonly nesting: Nesting;
+  /** What deployments that this one writes are nested in. */
+  readonly within: Nested;
 }
 
 /** The body of a resource, with everything it refers to read. Throws ArmError. */
@@ -75,7 +79,26 @@ export async function awaitOperation(world: World, resource: PlannedResource, op
  * the process ended: another may well be one that waits for this.
  */
 async function put(
-  { world, caller }: Deploying,
+  { world, caller, nesting, within }: Deploying,
+  resource: PlannedResource,
+  body: JsonObject,
+  isResumed: boolean,
+): Promise<Written> {
+  const { key } = resource.id;
+  if (foldCase(resource.type) === deploymentType) {
+    nesting.announce(key, within);
+  }
+  try {
+    // An ancestor would wait for itself.
+    return await putWaiting(world, caller, resource, body, isResumed && !within.ancestors.includes(key));
+  } finally {
+    nesting.forget(key);
+  }
+}
+
+async function putWaiting(
+  world: World,
+  caller: CallerIdentity,
   resource: PlannedResource,
   body: JsonObject,
   isResumed: boolean,

@@ -9,6 +9,7 @@ import { runtimeFunctions } from '../template/runtime-functions.ts';
 import { removeOthers } from './complete-mode.ts';
 import { awaitOperation, type Deploying, deployResource, detailOf } from './deploy-resource.ts';
 import type { Intent } from './intent.ts';
+import type { Nesting } from './nesting.ts';
 import { prepareDeployment } from './prepared.ts';
 import {
   changeRun,
@@ -33,6 +34,7 @@ export interface Execution {
   readonly intent: Intent;
   /** Whether the run was asked to stop. */
   isCancelled(): boolean;
+  readonly nesting: Nesting;
 }
 
 /** Carries it out, or goes on with it. Throws the ArmError that the deployment fails with; resources that were made stay. */
@@ -89,6 +91,8 @@ async function carryOut(execution: Execution, cancelledBefore: boolean): Promise
     caller: intent.caller,
     fetched: new Map(),
     read: resourceReader(world, intent.caller),
+    nesting: execution.nesting,
+    within: { ancestors: [...(intent.nested?.ancestors ?? []), id.key], root: intent.nested?.root ?? key.run },
   };
   const { plan } = prepared;
   const before = new Map((await listSteps(progress, key)).map((step) => [step.operationId, step]));
@@ -102,10 +106,10 @@ async function carryOut(execution: Execution, cancelledBefore: boolean): Promise
     },
   );
   if (world.stopping.aborted) throw new ArmError(503, 'ServiceUnavailable', 'The cloud is stopping.');
-  if (failures.length > 0) throw deploymentFailed(failures, id);
   if (cancelledBefore || execution.isCancelled()) {
     throw new ArmError(409, cancelledCode, `The deployment '${id.name}' was canceled.`, { target: id.text });
   }
+  if (failures.length > 0) throw deploymentFailed(failures, id);
   const deployed = plan.resources.filter(({ wanted, existing }) => wanted && !existing);
   if (intent.mode === 'Complete') {
     const blocked = await removeOthers(execution, deployed);

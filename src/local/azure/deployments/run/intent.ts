@@ -7,6 +7,7 @@ import { Secret } from '../../../../kit/secret.ts';
 import type { CallerIdentity } from '../../kernel/provider.ts';
 import type { Json, JsonObject } from '../../kernel/record.ts';
 import type { ParameterValue } from '../template/parameters.ts';
+import type { Nested } from './nesting.ts';
 
 export type Mode = 'Incremental' | 'Complete';
 
@@ -18,6 +19,10 @@ export interface Intent {
   /** Of the deployment itself, outside of resource groups. */
   readonly location?: string;
   readonly templateLink?: JsonObject;
+  /** The run before this one, whose steps are forgotten. */
+  readonly previous?: string;
+  /** Absent for deployments of clients. */
+  readonly nested?: Nested;
 }
 
 const press = promisify(gzip);

@@ -2,17 +2,23 @@
 import { ArmError } from '../../../../arm/errors.ts';
 import { parseResourceId } from '../../../../arm/resource-id.ts';
 import { dataPlaneLabels } from '../../cloud.ts';
+import type { CallerIdentity } from '../../kernel/provider.ts';
 import type { JsonObject } from '../../kernel/record.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Place } from '../template/context.ts';
 import { type DeploymentScope, scopeText } from '../template/scope.ts';
 
 /** Throws ArmError when the subscription or the group is not there. */
-export async function placeOf(world: World, scope: DeploymentScope): Promise<Place> {
+export async function placeOf(world: World, scope: DeploymentScope, caller: CallerIdentity): Promise<Place> {
   const tenantId = world.directory.tenantId;
   const common = {
     scope,
     tenant: { tenantId, countryCode: 'US', displayName: world.cloud.name },
+    deployer: {
+      objectId: caller.objectId,
+      tenantId: caller.tenantId,
+      userPrincipalName: caller.kind === 'User' ? (caller.name ?? '') : '',
+    },
     environment: environmentOf(world, tenantId),
     hasZones: (location: string) => world.cloud.locations.some(({ name, zones }) => zones && name === location),
   };

@@ -1,6 +1,7 @@
 // A deployment ready to be run, validated or compared: its template read, its parameters resolved, its resources planned.
 import type { ArmError } from '../../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../../arm/resource-id.ts';
+import type { CallerIdentity } from '../../kernel/provider.ts';
 import type { Json, JsonObject } from '../../kernel/record.ts';
 import type { World } from '../../kernel/world.ts';
 import { createBudget } from '../expressions/budget.ts';
@@ -26,6 +27,7 @@ export interface PreparedDeployment {
 export interface Asked {
   readonly template: Json;
   readonly mode: Mode;
+  readonly caller: CallerIdentity;
   readonly location?: string;
   readonly templateLink?: JsonObject;
   /** As in the request, or as they were resolved before. */
@@ -35,7 +37,7 @@ export interface Asked {
 /** Throws ArmError 400 `InvalidTemplate` with everything that can be told before anything is deployed. */
 export async function prepareDeployment(world: World, id: ResourceId, asked: Asked): Promise<PreparedDeployment> {
   const scope = scopeOfDeployment(id);
-  const place = await placeOf(world, scope);
+  const place = await placeOf(world, scope, asked.caller);
   return asValidation(() => {
     const template = readTemplate(asked.template, scope);
     const deployment = deploymentValue(id, asked);

@@ -20,6 +20,8 @@ export interface Place {
   readonly resourceGroup?: JsonObject;
   readonly managementGroup?: JsonObject;
   readonly tenant: JsonObject;
+  /** Who deploys. */
+  readonly deployer: JsonObject;
   readonly environment: JsonObject;
   /** Whether a location has zones 1 to 3. */
   hasZones(location: string): boolean;
@@ -61,23 +63,25 @@ export function createContext(options: ContextOptions): TemplateContext {
   const { template, place, parameters, deployment } = options;
   const budget = options.budget ?? createBudget();
   const ofPlace = placeFunctions(place, deployment);
-  const variable = variableReader(template, () => environment(noLoops));
+  const ofParameters = named('parameter', (wanted) => parameters.get(foldCase(wanted)));
+  const ofVariables = named(
+    'variable',
+    variableReader(template, () => environment(noLoops)),
+  );
 
   function environment(loops: Loops = noLoops, runtime: RuntimeFunctions = noRuntime): TemplateEnvironment {
     const loop = loopFunctions(loops);
     return {
       budget,
-      depth: 0,
       locals: new Map(),
       loops,
       inLoops: (next) => environment(next, runtime),
-      find(name, namespace) {
-        const folded = foldCase(name);
+      find(folded, namespace) {
         if (namespace !== undefined && foldCase(namespace) !== 'sys') {
-          return userFunction(template.functions, namespace, name, budget);
+          return userFunction(template.functions, namespace, folded, budget);
         }
-        if (folded === 'parameters') return named('parameter', (wanted) => parameters.get(foldCase(wanted)));
-        if (folded === 'variables') return named('variable', variable);
+        if (folded === 'parameters') return ofParameters;
+        if (folded === 'variables') return ofVariables;
         return own(loop, folded) ?? own(ofPlace, folded) ?? runtime(folded) ?? own(pureFunctions, folded);
       },
     };

@@ -1,6 +1,7 @@
 // Which resource of a template waits for which: by `dependsOn`, by `reference` and `list…` of resources in the template, by serial loops.
 import { foldCase, idKey } from '../../../../arm/resource-id.ts';
 import type { Json } from '../../kernel/record.ts';
+import { textUnits } from '../expressions/budget.ts';
 import { evaluate } from '../expressions/evaluate.ts';
 import { isExpression, type Node, parseExpression } from '../expressions/syntax.ts';
 import { TemplateError } from '../expressions/template-error.ts';
@@ -54,6 +55,7 @@ export function connect(
           `The resource '${name.slice(0, 300)}' is not defined in the template. Please see https://aka.ms/arm-syntax for usage details`,
         );
       }
+      context.budget.spend(targets.length);
       for (const target of targets) found.add(target);
     }
     for (const target of implied(resource, environment, locate)) found.add(target);
@@ -88,13 +90,17 @@ const outside = new Set(['dependson', 'resources', 'copy', 'condition', 'name', 
 function implied(resource: PlannedResource, environment: TemplateEnvironment, locate: Locate): readonly number[] {
   const found: number[] = [];
   const inText = (text: string): void => {
+    environment.budget.spend(textUnits(text));
     if (!isExpression(text) || !/reference|list/i.test(text)) return;
     visitCalls(parseExpression(text), (call) => {
       if (!/^(references?|list.+)$/i.test(call.name) || call.namespace !== undefined) return;
       const first = call.args[0];
       if (first === undefined) return;
       const name = quietly(first, environment);
-      if (typeof name === 'string') found.push(...locate(name));
+      if (typeof name !== 'string') return;
+      const targets = locate(name);
+      environment.budget.spend(targets.length);
+      found.push(...targets);
     });
   };
   const walk = (value: Json | undefined): void => {

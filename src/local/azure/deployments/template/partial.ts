@@ -109,13 +109,17 @@ function located(node: Extract<Node, { kind: 'call' }>, { locate, resources }: A
   return { ...node, args: [id, version ?? { kind: 'literal', value: target.apiVersion }, ...rest] };
 }
 
+function called(name: string, args: readonly Node[]): Node {
+  return { kind: 'call', name, key: name, args };
+}
+
 /** A value as an expression. */
 function asNode(value: Json): Node {
   if (typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value)))
     return { kind: 'literal', value };
-  if (typeof value === 'boolean') return { kind: 'call', name: value ? 'true' : 'false', args: [] };
-  if (value === null) return { kind: 'call', name: 'null', args: [] };
-  return { kind: 'call', name: 'json', args: [{ kind: 'literal', value: JSON.stringify(value) }] };
+  if (typeof value === 'boolean') return called(value ? 'true' : 'false', []);
+  if (value === null) return called('null', []);
+  return called('json', [{ kind: 'literal', value: JSON.stringify(value) }]);
 }
 
 function spell(node: Node, around: Around): string {

@@ -15,6 +15,7 @@ export function placeFunctions(place: Place, deployment: JsonObject): FunctionTa
     resourcegroup: told('resourceGroup', place.resourceGroup),
     managementgroup: told('managementGroup', place.managementGroup),
     tenant: func(0, () => place.tenant),
+    deployer: func(0, () => place.deployer),
     environment: func(0, () => place.environment),
     deployment: func(0, () => deployment),
     resourceid: func([2, 64], (args, call) => {

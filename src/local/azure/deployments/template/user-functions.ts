@@ -51,14 +51,12 @@ function functionEnvironment(
   const parameters = named('parameter', (name) => values.get(foldCase(name)));
   const environment: TemplateEnvironment = {
     budget,
-    depth: 0,
     locals: new Map(),
     loops: new Map(),
     inLoops: () => environment,
-    find(name, namespace) {
+    find(folded, namespace) {
       if (namespace !== undefined && foldCase(namespace) !== 'sys')
-        return userFunction(groups, namespace, name, budget, depth);
-      const folded = foldCase(name);
+        return userFunction(groups, namespace, folded, budget, depth);
       if (folded === 'parameters') return parameters;
       return Object.hasOwn(pureFunctions, folded) ? pureFunctions[folded] : undefined;
     },

@@ -1,5 +1,6 @@
 // A cloud for tests of deployments: the real store, clock and kernel, providers with every kind of resource, and rights as a list.
 import type { TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ArmError } from '../../../../arm/errors.ts';
 import { foldCase, parseResourceId, type ResourceId } from '../../../../arm/resource-id.ts';
 import { keyRing } from '../../../../kit/key-ring.ts';
@@ -32,7 +33,7 @@ export const caller: CallerIdentity = {
 };
 
 /** `networks` and `cards` are there at once, `machines` take time, `vaults` have keys; names starting with `bad` fail. */
-const things: Provider = {
+const thingsOf = (onCard: (name: string) => void): Provider => ({
   namespace: 'Microsoft.Test',
   types: [
     {
@@ -52,6 +53,7 @@ const things: Provider = {
       location: 'required',
       prepare: ({ body, id }) => {
         if (id.name.startsWith('bad')) throw new ArmError(400, 'BadCard', `The card '${id.name}' is bad.`);
+        onCard(id.name);
         return { resource: body };
       },
     },
@@ -75,7 +77,7 @@ const things: Provider = {
     },
     { type: 'notes', apiVersions: [apiVersion], scope: 'extension', location: 'none' },
   ],
-};
+});
 
 export interface TestCloud {
   readonly world: World;
@@ -86,6 +88,8 @@ export interface TestCloud {
   /** PUT alone: the operation is under way. */
   begin(path: string, template: Json, more?: JsonObject): Promise<string>;
   get(id: string): Promise<ArmResource | undefined>;
+  /** Resolves when it is there. */
+  appears(id: string): Promise<void>;
   route(method: 'GET' | 'POST', on: string, path: string, body?: JsonObject): Promise<Json>;
   stop(): Promise<void>;
 }
@@ -93,6 +97,8 @@ export interface TestCloud {
 export interface TestCloudOptions extends DeploymentsOptions {
   readonly profile?: Profile;
   readonly file?: string;
+  /** Told of every card that is about to be written. */
+  readonly onCard?: (name: string) => void;
 }
 
 export function idOf(text: string): ResourceId {
@@ -109,7 +115,7 @@ export async function openCloud(given: TestCloudOptions = {}): Promise<TestCloud
   });
   const clock = createSystemClock({ logger });
   const provider = deploymentsProvider(given);
-  const providers = [things, provider];
+  const providers = [thingsOf(given.onCard ?? (() => undefined)), provider];
   const refused = new Set<string>();
   const stopping = new AbortController();
   const missing = (what: string) => () => Promise.reject(new Error(`the test cloud has no ${what}`));
@@ -192,6 +198,9 @@ export async function openCloud(given: TestCloudOptions = {}): Promise<TestCloud
     },
     async get(id) {
       return (await resources.read(id)) === undefined ? undefined : await resources.show(idOf(id));
+    },
+    async appears(id) {
+      while ((await resources.read(id)) === undefined) await nextTurn();
     },
     async route(method, on, path, body) {
       const { run, parameters } = matched(provider.routes ?? [], method, path);

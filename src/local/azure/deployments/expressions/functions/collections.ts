@@ -86,6 +86,7 @@ export const collectionFunctions: FunctionTable = {
     const others = rest.map((one) => wantObject(one, call));
     const shared = Object.entries(wantObject(head, call)).filter(([name, value]) =>
       others.every((other) => {
+        call.budget.spend(1);
         const theirs = memberOf(other, name, call.budget);
         return theirs !== undefined && equal(theirs, value ?? null, call.budget);
       }),

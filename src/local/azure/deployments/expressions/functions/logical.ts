@@ -2,7 +2,7 @@
 import type { Json } from '../../../kernel/record.ts';
 import { type Call, type FunctionTable, form, func } from '../environment.ts';
 import { TemplateError } from '../template-error.ts';
-import { equal, typeName, wantBoolean } from '../values.ts';
+import { equal, typeName, wantBoolean, wantText } from '../values.ts';
 
 export const logicalFunctions: FunctionTable = {
   if: form(3, ([condition, yes, no], call) => {
@@ -17,6 +17,9 @@ export const logicalFunctions: FunctionTable = {
       if (value !== null) return value;
     }
     return null;
+  }),
+  fail: func(1, ([message], call) => {
+    throw new TemplateError(wantText(message, call).slice(0, 1000));
   }),
   not: func(1, ([value], call) => !wantBoolean(value, call)),
   true: func(0, () => true),
