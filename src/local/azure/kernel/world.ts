@@ -1,5 +1,6 @@
 // What providers and data planes are given: the cloud they are part of.
 import type { Logger } from '../../../kit/log.ts';
+import type { KeyedCertificate } from '../../../pki/certificate.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Cloud } from '../cloud.ts';
 import type { Access } from './access.ts';
@@ -25,6 +26,10 @@ export interface World {
   readonly access: Access;
   readonly faults: Faults;
   readonly network: Network;
+  /** A directory for contents too large for the store, each provider's in a folder of its own; everything is in the store without it. */
+  readonly files?: string;
+  /** Signs for all names of the cloud, and for issuers that are asked for certificates; clients of the cloud trust it. */
+  readonly authority?: KeyedCertificate;
   /** Fires when the cloud stops. */
   readonly stopping: AbortSignal;
 }
