@@ -39,7 +39,7 @@ import { localNetwork } from './local-network.ts';
 import { metadataRoutes } from './metadata/endpoints.ts';
 import { ownerAccess } from './owner-access.ts';
 import { providers as allProviders, dataPlanes } from './providers.ts';
-import { startProxy } from './proxy.ts';
+import { startProxy } from './proxy/proxy.ts';
 import { ownRoutes } from './resources-provider/provider.ts';
 import { openSubscriptions } from './resources-provider/subscriptions.ts';
 import { openSettings } from './settings.ts';
@@ -113,7 +113,14 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
       );
       let world: World | undefined;
       const proxy = await part('proxy', () =>
-        startProxy({ host, port: config.proxyPort ?? files.ports.proxy ?? 0, network: () => world?.network, logger }),
+        startProxy({
+          host,
+          port: config.proxyPort ?? files.ports.proxy ?? 0,
+          network: () => world?.network,
+          listener: () => ({ host, port: listener.port }),
+          passThrough: config.proxyPassThrough ?? [],
+          logger,
+        }),
       );
       await files.rememberPorts({ https: listener.port, proxy: proxy.port });
       const cloud: Cloud = {
