@@ -207,6 +207,7 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
 
       const registry = createRegistry(providers);
       const main = newApp(logger);
+      answerUnknownPaths(main);
       await armFront(main, {
         world: whole,
         registry,
@@ -260,11 +261,13 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
 /** An app that writes neither a line nor a logger of its own for every request: a cloud on one machine is asked all the time. */
 function newApp(logger: Logger): FastifyInstance {
   const options = { ...armServerOptions(), childLoggerFactory: (own: FastifyBaseLogger) => own };
-  const app = Fastify({ ...options, loggerInstance: logger as FastifyBaseLogger });
+  return Fastify({ ...options, loggerInstance: logger as FastifyBaseLogger });
+}
+
+function answerUnknownPaths(app: FastifyInstance): void {
   app.setNotFoundHandler((_request, reply) =>
     reply.code(404).send({ error: { code: 'NotFound', message: 'No service of this cloud has the requested path.' } }),
   );
-  return app;
 }
 
 /** A wildcard stands for one label, so every plane needs one of its own. */
