@@ -606,3 +606,33 @@ test('what-if tells what would change', async (t) => {
   })) as { status: string };
   assert.equal(failed.status, 'Failed');
 });
+
+test('secrets are in no forecast, and not in the template of what is nested', async (t) => {
+  const cloud = await startCloud(t);
+  const given = template(
+    [
+      thing('cards', 'a', { properties: { password: "[parameters('p')]", made: "[base64(parameters('p'))]" } }),
+      nested('inner', template([thing('cards', 'b', { properties: { password: "[parameters('p')]" } })])),
+    ],
+    { parameters: { p: { type: 'secureString' } } },
+  );
+  const parameters = { p: { value: 'hush-hush' } };
+  const told = JSON.stringify(
+    await cloud.route('POST', group, 'deployments/w/whatIf', { properties: { template: given, parameters } }),
+  );
+  assert.match(told, /"password":"\*\*\*\*\*\*\*"/);
+  assert.doesNotMatch(told, /hush-hush|aHVzaC1odXNo/);
+  await cloud.deploy(main, given, { parameters });
+  assert.equal(properties(await cloud.get(inGroup('cards/b'))).password, 'hush-hush');
+  const inner = `${group}/providers/Microsoft.Resources/deployments/inner`;
+  assert.doesNotMatch(JSON.stringify(await cloud.get(inner)), /hush-hush/);
+  const exported = (id: string) =>
+    cloud.world.resources.act(idOf(id), 'exporttemplate', {
+      apiVersion: deploymentVersion,
+      body: undefined,
+      query: {},
+      caller,
+    });
+  await assert.rejects(exported(inner), refused('DeploymentTemplateNotAvailable', /secret values/, 409));
+  assert.deepEqual((await exported(main)).result, { template: given });
+});

@@ -39,6 +39,7 @@ import {
   runKey,
 } from './run/progress.ts';
 import { acceptedProperties, shownDeployment, shownOperation, templateHash } from './show.ts';
+import { isInner } from './template/dependencies.ts';
 import { deploymentType } from './template/resource-body.ts';
 import { whatIf, whatIfAnswer } from './what-if.ts';
 
@@ -148,9 +149,18 @@ export function deploymentsProvider(options: DeploymentsOptions = {}): Provider 
     actions: {
       cancel: { run: (request) => cancel(request, progressOf, cancelled) },
       exporttemplate: {
-        async run({ record }) {
+        async run({ id, record }) {
           const sealed = record.secrets?.intent;
-          return { template: sealed === undefined ? {} : (await openIntent(sealed)).template };
+          if (sealed === undefined) return { template: {} };
+          const { template, closed } = await openIntent(sealed);
+          if (closed) {
+            throw new ArmError(
+              409,
+              'DeploymentTemplateNotAvailable',
+              `The template of the deployment '${id.name}' was evaluated within another one and may hold secret values of it. Export the template of that deployment.`,
+            );
+          }
+          return { template };
         },
       },
     },
@@ -215,6 +225,7 @@ async function prepare(
     ...(location === undefined ? {} : { location }),
     ...(templateLink === undefined ? {} : { templateLink }),
     ...(nested === undefined ? {} : { nested }),
+    ...(nested === undefined || isInner(body.properties) ? {} : { closed: true as const }),
     ...(typeof previous === 'string' ? { previous } : {}),
   };
   const tags = body.tags as { readonly [name: string]: string } | undefined;

@@ -12,7 +12,9 @@ import type { Mode } from './run/intent.ts';
 import type { PreparedDeployment } from './run/prepared.ts';
 import type { Progress } from './run/progress.ts';
 import { resourceReader } from './run/read-resource.ts';
+import { createContext, type TemplateContext } from './template/context.ts';
 import { evaluateNow } from './template/late.ts';
+import { isSecure } from './template/parameters.ts';
 import type { PlannedResource } from './template/plan.ts';
 import { deploymentType, finishedBody, rawBody } from './template/resource-body.ts';
 import { fetchKey, runtimeFunctions } from './template/runtime-functions.ts';
@@ -67,7 +69,8 @@ async function predictedBody(
   { world, prepared, caller }: WhatIfRequest,
   resource: PlannedResource,
 ): Promise<JsonObject> {
-  const { context, plan, locate } = prepared;
+  const { plan, locate } = prepared;
+  const context = maskedContext(prepared);
   const fetched = new Map<string, Json>();
   const environment = context.environment(resource.loops, runtimeFunctions(plan.resources, locate, fetched));
   const read = resourceReader(world, caller);
@@ -85,9 +88,34 @@ async function predictedBody(
       if (found === 0 || round === 8) return finishedBody(made, raw);
     }
   } catch (error) {
-    if (error instanceof TemplateError) throw expressionFailed(`resource '${resource.id.text}'`, error.message);
-    throw error;
+    if (!(error instanceof TemplateError)) throw error;
+    // Something is worked out of a secret: nothing of it can be told.
+    if (hasSecrets(prepared)) return {};
+    throw expressionFailed(`resource '${resource.id.text}'`, error.message);
   }
+}
+
+const mask = '*******';
+
+function hasSecrets({ parameters }: PreparedDeployment): boolean {
+  return parameters.some(({ type }) => isSecure(type));
+}
+
+/** The template with stars for the values of secure parameters: what is made of them is no secret either. */
+function maskedContext({ context, parameters, deployment }: PreparedDeployment): TemplateContext {
+  const { template, place, budget } = context;
+  const values = parameters.map(({ name, type, value }): [string, Json] => [
+    foldCase(name),
+    isSecure(type) ? masked(value) : value,
+  ]);
+  return createContext({ template, place, budget, deployment, parameters: new Map(values) });
+}
+
+function masked(value: Json): Json {
+  if (isArray(value)) return value.map(masked);
+  if (isObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, masked(one ?? null)]));
+  return typeof value === 'string' ? mask : value;
 }
 
 /** What members of a body change in a resource. Members that only the resource has are the provider's: they stay. */
@@ -104,8 +132,8 @@ function deltaOf(
     const value = next ?? null;
     const there = before[name];
     budget.spend(1);
-    // An expression that is left over says nothing about a change.
-    if (typeof value === 'string' && value.startsWith('[') && value.endsWith(']')) continue;
+    // An expression that is left over says nothing about a change, nor does a secret.
+    if (typeof value === 'string' && ((value.startsWith('[') && value.endsWith(']')) || value === mask)) continue;
     if (there === undefined) {
       if (value !== null) delta.push({ path: at, propertyChangeType: 'Create', after: value });
     } else if (name === 'location' && depth === 0 && samePlace(there, value)) {

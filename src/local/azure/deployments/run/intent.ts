@@ -21,6 +21,8 @@ export interface Intent {
   readonly templateLink?: JsonObject;
   /** The run before this one, whose steps are forgotten. */
   readonly previous?: string;
+  /** Values of the template around it, secret ones too, were filled into the template: it is not given away. */
+  readonly closed?: true;
   /** Absent for deployments of clients. */
   readonly nested?: Nested;
 }
