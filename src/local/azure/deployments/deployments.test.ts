@@ -636,3 +636,51 @@ test('secrets are in no forecast, and not in the template of what is nested', as
   await assert.rejects(exported(inner), refused('DeploymentTemplateNotAvailable', /secret values/, 409));
   assert.deepEqual((await exported(main)).result, { template: given });
 });
+
+test('a deployment to a management group', async (t) => {
+  const cloud = await startCloud(t);
+  const id = '/providers/Microsoft.Management/managementGroups/mg/providers/Microsoft.Resources/deployments/top';
+  const given = template(
+    [
+      nested(
+        'down',
+        template([], {}, 'subscription'),
+        { scope: `/subscriptions/${subscriptionId}`, location: 'eastus' },
+        inner,
+      ),
+    ],
+    { outputs: { id: { type: 'string', value: '[managementGroup().id]' } } },
+    'managementGroup',
+  );
+  const shown = await cloud.deploy(id, given, { location: 'eastus' });
+  assert.equal(properties(shown).provisioningState, 'Succeeded', JSON.stringify(properties(shown).error));
+  assert.deepEqual(properties(shown).outputs, {
+    id: { type: 'String', value: '/providers/Microsoft.Management/managementGroups/mg' },
+  });
+  assert.ok(await cloud.get(`/subscriptions/${subscriptionId}/providers/Microsoft.Resources/deployments/down`));
+  await assert.rejects(
+    cloud.deploy(id, given, { location: 'westus' }),
+    refused('InvalidDeploymentLocation', /already exists in location 'eastus'/, 409),
+  );
+});
+
+test('a template and its parameters at an address of this cloud', async (t) => {
+  const files: { readonly [path: string]: JsonObject } = {
+    '/c/card.json': template([thing('cards', "[parameters('name')]")], { parameters: { name: { type: 'string' } } }),
+    '/c/parameters.json': { parameters: { name: { value: 'linked' } } },
+  };
+  const cloud = await startCloud(t, { readTemplate: async (_, { pathname }) => files[pathname] });
+  const at = (file: string): JsonObject => ({ uri: `https://account.blob.storage.azure.test/c/${file}?sig=hush-hush` });
+  const body = {
+    properties: { mode: 'Incremental', templateLink: at('card.json'), parametersLink: at('parameters.json') },
+  };
+  const written = await cloud.world.resources.put(idOf(main), body, { apiVersion: deploymentVersion, caller });
+  await cloud.world.resources.finished(written.operation ?? '');
+  assert.ok(await cloud.get(inGroup('cards/linked')));
+  assert.doesNotMatch(JSON.stringify(await cloud.get(main)), /hush-hush/);
+  const missing = { properties: { templateLink: at('none.json') } };
+  await assert.rejects(
+    cloud.world.resources.put(idOf(main), missing, { apiVersion: deploymentVersion, caller }),
+    refused('InvalidContentLink', /^(?!.*hush)/),
+  );
+});

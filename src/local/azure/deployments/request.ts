@@ -71,9 +71,15 @@ export async function readRequest(
     given: await withSecrets(world, parameters, caller, reach),
     mode,
     ...(location === undefined ? {} : { location }),
-    ...(isObject(link) ? { templateLink: link } : {}),
+    ...(isObject(link) ? { templateLink: withoutQuery(link) } : {}),
     ...(isObject(debugSetting) ? { debugSetting } : {}),
   };
+}
+
+/** What stands after the path of a link gives access to it: it is not kept. */
+function withoutQuery(link: JsonObject): JsonObject {
+  const { uri, queryString: _, ...rest } = link;
+  return typeof uri === 'string' ? { uri: uri.replace(/[?#].*$/s, ''), ...rest } : rest;
 }
 
 function invalid(what: string): ArmError {
