@@ -5,6 +5,8 @@ import type { ErrorBody } from '../../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../../arm/resource-id.ts';
 import { isStoreError } from '../../../../store/errors.ts';
 import type { Container, Document, Store } from '../../../../store/store.ts';
+import type { ResourceRecord } from '../../kernel/record.ts';
+import type { World } from '../../kernel/world.ts';
 import type { OutputValue } from '../template/outputs.ts';
 
 export type RunState = 'Running' | 'Succeeded' | 'Failed' | 'Canceled';
@@ -151,4 +153,22 @@ async function documentsOf(
     continuation = page.continuation;
   } while (continuation !== undefined);
   return found;
+}
+
+/** The run of a deployment's record: its last. */
+export function keyOf(id: ResourceId, { resource }: ResourceRecord): RunKey {
+  const { correlationId } = resource.properties ?? {};
+  return runKey(id, typeof correlationId === 'string' ? correlationId : '');
+}
+
+export type ProgressOf = (world: Pick<World, 'store'>) => Promise<Progress>;
+
+/** One container for each world; opened when it is first asked for. */
+export function progressReader(): ProgressOf {
+  const opened = new WeakMap<World['store'], Promise<Progress>>();
+  return ({ store }) => {
+    const known = opened.get(store) ?? openProgress(store);
+    opened.set(store, known);
+    return known;
+  };
 }

@@ -15,7 +15,8 @@ import type { ArmResource, Json, JsonObject } from '../../kernel/record.ts';
 import type { Subscription, Subscriptions } from '../../kernel/subscriptions.ts';
 import { createSystemClock, type SystemClock } from '../../kernel/system-clock.ts';
 import type { World } from '../../kernel/world.ts';
-import { type DeploymentsOptions, deploymentsProvider } from '../deployments.ts';
+import type { DeploymentsOptions } from '../accept.ts';
+import { deploymentsProvider } from '../deployments.ts';
 
 export const subscriptionId = '00000000-0000-0000-0000-000000000001';
 export const otherSubscriptionId = '00000000-0000-0000-0000-000000000002';
