@@ -4,7 +4,7 @@ import { buildResourceId, foldCase, parseResourceId, type ResourceId } from '../
 import type { JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { ListQuery } from '../kernel/resources.ts';
 import { type Answer, type ArmCall, ok } from './call.ts';
-import { matches, onlyType, parseFilter } from './filter.ts';
+import { type Condition, matches, onlyType, parseFilter } from './filter.ts';
 import { listPage } from './lists.ts';
 import type { KnownType } from './registry.ts';
 import { missing } from './resource-requests.ts';
@@ -36,7 +36,7 @@ const shownMembers = ['kind', 'managedBy', 'sku', 'identity', 'plan', 'zones', '
 /** `…/resources`: everything that has a place, whatever its type, in short. */
 export async function listResources(call: ArmCall, on: ResourceId): Promise<Answer> {
   if (on.resourceGroup !== undefined) await demandExists(call, on);
-  const filter = call.query.$filter === undefined ? undefined : parseFilter(call.query.$filter);
+  const filter = filterOf(call);
   const type = onlyType(filter);
   const expand = new Set((call.query.$expand ?? '').split(',').map((word) => foldCase(word.trim())));
   const may = await mayRead(call, undefined);
@@ -56,7 +56,7 @@ export async function listResources(call: ArmCall, on: ResourceId): Promise<Answ
 
 /** The groups of a subscription; `$filter` looks at their tags and names. */
 export async function listGroups(call: ArmCall, subscriptionId: string): Promise<Answer> {
-  const filter = call.query.$filter === undefined ? undefined : parseFilter(call.query.$filter);
+  const filter = filterOf(call);
   const may = await mayRead(call, 'Microsoft.Resources/subscriptions/resourceGroups/read');
   return ok(
     await listPage(call, {
@@ -66,6 +66,12 @@ export async function listGroups(call: ArmCall, subscriptionId: string): Promise
       show: (record) => call.world.resources.view(record, call.apiVersion),
     }),
   );
+}
+
+/** Some clients send an empty one for none. */
+function filterOf(call: ArmCall): Condition | undefined {
+  const text = call.query.$filter?.trim() ?? '';
+  return text === '' ? undefined : parseFilter(text);
 }
 
 const groupType = 'microsoft.resources/resourcegroups';

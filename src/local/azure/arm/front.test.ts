@@ -168,6 +168,12 @@ test('a resource goes through its life', async (t) => {
   assert.equal((await call(part, { method: 'PUT', body: { properties: {} } })).status, 201);
   const parts = await call(part.replace('/parts/p?', '/parts?'));
   assert.equal(itemsOf(parts.json).length, 1);
+  const everything = await call(`${subscription}/resources?$filter=`);
+  assert.deepEqual(
+    itemsOf(everything.json).map((item) => (item as { name?: string }).name),
+    ['w'],
+    'an empty filter is none, and parts without a place are not listed',
+  );
   assert.equal((await call(widget, { method: 'DELETE' })).status, 200);
   assert.equal((await call(widget, { method: 'DELETE' })).status, 204);
   assert.equal((await call(widget, { method: 'HEAD' })).status, 404);
