@@ -1,9 +1,9 @@
 // Requests about deployments that need not exist, and about their operations.
 import { randomUUID } from 'node:crypto';
 import { ArmError, notFound } from '../../../arm/errors.ts';
-import { parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import { foldCase, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import type { ProviderRoute, RouteRequest } from '../kernel/provider.ts';
-import type { Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
+import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import { type DeploymentsOptions, prepareRequest } from './accept.ts';
 import { deploymentApiVersions } from './api-versions.ts';
 import { checkBefore } from './preflight.ts';
@@ -23,6 +23,14 @@ export function deploymentRoutes(options: DeploymentsOptions, progressOf: Progre
     return { id, record: document.body };
   };
   return [
+    {
+      method: 'GET',
+      scope: 'extension',
+      path: 'deployments',
+      apiVersions,
+      action: 'Microsoft.Resources/deployments/read',
+      run: listDeployments,
+    },
     {
       method: 'POST',
       scope: 'extension',
@@ -95,6 +103,36 @@ export function deploymentRoutes(options: DeploymentsOptions, progressOf: Progre
       run: async ({ body = {} }) => ({ minifiedTemplate: JSON.stringify(body), templateHash: templateHash(body) }),
     },
   ];
+}
+
+/** Those of the scope itself, not of the groups below it; newest first. */
+async function listDeployments({ world, on, query, apiVersion }: RouteRequest): Promise<Json> {
+  const { resources } = world;
+  if (on?.resourceGroup !== undefined && (await resources.read(on.key)) === undefined) throw notFound(on);
+  const wanted = /^\s*provisioningState\s+eq\s+'([A-Za-z]{1,32})'\s*$/i.exec(query.$filter ?? '')?.[1];
+  if (wanted === undefined && (query.$filter ?? '').trim() !== '') {
+    throw new ArmError(
+      400,
+      'InvalidFilterInQueryString',
+      "Deployments are filtered by `provisioningState eq '<state>'` alone.",
+    );
+  }
+  const top = query.$top === undefined ? Number.POSITIVE_INFINITY : Number(query.$top);
+  if (Number.isNaN(top) || top < 1) throw new ArmError(400, 'InvalidParameter', 'The $top is not a positive number.');
+  const shown: ArmResource[] = [];
+  for (const record of await resources.list({ parent: on?.key ?? '/', type: 'Microsoft.Resources/deployments' })) {
+    shown.push(await resources.view(record, apiVersion));
+  }
+  const stamp = ({ properties }: ArmResource): string => String(properties?.timestamp);
+  return {
+    value: shown
+      .filter(
+        ({ properties }) =>
+          wanted === undefined || foldCase(String(properties?.provisioningState)) === foldCase(wanted),
+      )
+      .sort((a, b) => (stamp(a) > stamp(b) ? -1 : 1))
+      .slice(0, top),
+  };
 }
 
 function isIdsOnly(body: JsonObject): boolean {

@@ -81,6 +81,17 @@ test('a deployment over the wire, from what-if to its end', async (t) => {
     told<{ name: string }[]>(all, 'value').map(({ name }) => name),
     ['d'],
   );
+  const list = async (path: string): Promise<string[]> => {
+    const answer = await azure.call(`${path}api-version=${version}`);
+    return told<{ name: string }[]>(answer, 'value').map(({ name }) => name);
+  };
+  const below = '/providers/Microsoft.Resources/deployments?';
+  assert.deepEqual(await list(`${azure.subscription}${below}`), [], 'those of groups are in their groups');
+  assert.deepEqual(await list(`${group}${below}$filter=provisioningState eq 'Failed'&`), []);
+  assert.equal(
+    (await azure.call(`${azure.subscription}/resourceGroups/none${below}api-version=${version}`)).status,
+    404,
+  );
   const exported = await azure.call(at('d', '/exportTemplate'), { method: 'POST' });
   assert.deepEqual(exported.json, { template: given });
   assert.equal((await azure.call(at('d', '/cancel'), { method: 'POST' })).status, 409);
