@@ -11,6 +11,8 @@ export const dataPlaneLabels = {
   eventGrid: 'eventgrid',
   postgres: 'postgres.database',
   documents: 'documents',
+  authorization: 'authorization',
+  identity: 'identity',
 } as const;
 
 export type DataPlane = keyof typeof dataPlaneLabels;

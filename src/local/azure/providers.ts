@@ -1,10 +1,18 @@
 // The provider namespaces of this cloud. A namespace is a folder beside this file; one line here makes it part of the cloud.
+import { decisionPoint } from './authorization/check-access.ts';
+import { authorizationProvider } from './authorization/provider.ts';
 import { deploymentsProvider } from './deployments/deployments.ts';
 import type { DataPlaneService } from './kernel/data-plane.ts';
 import type { Provider } from './kernel/provider.ts';
+import { managedIdentityProvider } from './managed-identity/provider.ts';
 import { resourcesProviders } from './resources-provider/provider.ts';
 
-export const providers: readonly Provider[] = [...resourcesProviders, deploymentsProvider()];
+export const providers: readonly Provider[] = [
+  ...resourcesProviders,
+  authorizationProvider,
+  managedIdentityProvider(),
+  deploymentsProvider(),
+];
 
 /** Services with host names of their own. */
-export const dataPlanes: readonly DataPlaneService[] = [];
+export const dataPlanes: readonly DataPlaneService[] = [decisionPoint];

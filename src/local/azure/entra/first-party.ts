@@ -68,6 +68,11 @@ export const firstParties: readonly FirstParty[] = [
     names: ({ suffix }) => [`https://documents.${suffix}`, 'https://cosmos.azure.com'],
   },
   {
+    appId: '5861f7fb-5582-4c1a-83c0-fc5ffdb531a6',
+    displayName: 'Azure RBAC Data Plane',
+    names: ({ suffix }) => [`https://authorization.${suffix}`, 'https://authorization.azure.net'],
+  },
+  {
     appId: '6dae42f8-4368-4678-94ff-3960e28e3630',
     displayName: 'Azure Kubernetes Service AAD Server',
     names: () => [],
