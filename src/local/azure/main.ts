@@ -13,6 +13,7 @@ import { armFront } from './arm/front.ts';
 import { createRegistry } from './arm/registry.ts';
 import { routeTable } from './arm/routes.ts';
 import { azureLimits, createThrottle, generousLimits } from './arm/throttle.ts';
+import { createAccess } from './authorization/access.ts';
 import { type Cloud, type DataPlane, dataPlaneLabels } from './cloud.ts';
 import {
   type AzureConfig,
@@ -25,6 +26,7 @@ import {
 import { controlRoutes } from './control/routes.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { createDirectory } from './entra/directory.ts';
+import { resourceProviderAppId } from './entra/first-party.ts';
 import { entraRoutes } from './entra/routes.ts';
 import { stableId } from './entra/seed.ts';
 import { graphRoutes } from './graph/routes.ts';
@@ -36,8 +38,8 @@ import { createSystemClock } from './kernel/system-clock.ts';
 import type { World } from './kernel/world.ts';
 import { lazyIssuerClient } from './lazy-issuer-client.ts';
 import { localNetwork } from './local-network.ts';
+import { federatedCredentialsFrom } from './managed-identity/federated-credentials.ts';
 import { metadataRoutes } from './metadata/endpoints.ts';
-import { ownerAccess } from './owner-access.ts';
 import { providers as allProviders, dataPlanes } from './providers.ts';
 import { startProxy } from './proxy/proxy.ts';
 import { ownRoutes } from './resources-provider/provider.ts';
@@ -160,6 +162,7 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
         clock,
         logger,
         issuers,
+        federatedCredentialsOf: federatedCredentialsFrom(() => resources),
         seed: {
           tenants: [{ id: tenantId, displayName: cloud.name, domain: `${cloud.name.toLowerCase()}.${suffix}` }],
           ...directory,
@@ -198,7 +201,16 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
         subscriptions,
         providers,
         directory: entra,
-        access: ownerAccess([owner.objectId, ...(config.owners ?? [])]),
+        access: createAccess({
+          resources: () => resources,
+          clock,
+          faults,
+          profile,
+          tenantId,
+          owners: [owner.objectId, ...(config.owners ?? [])],
+          platformApps: [resourceProviderAppId],
+          groupsOf: (objectId) => entra.entra.objects.groupsOf(objectId),
+        }),
         faults,
         network,
         stopping,
