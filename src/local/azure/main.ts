@@ -1,10 +1,8 @@
 // The embedded Azure: Resource Manager, Entra ID, Graph and the data planes of a cloud in one process, behind one TLS port on loopback.
 // Reading `start` from top to bottom tells what it consists of.
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
-import { armServerOptions } from '../../arm/server-options.ts';
+import type { FastifyInstance } from 'fastify';
 import { composeService } from '../../kit/lifecycle.ts';
 import { listen } from '../../kit/listener.ts';
-import type { Logger } from '../../kit/log.ts';
 import type { Secret } from '../../kit/secret.ts';
 import type { Running } from '../../kit/service.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
@@ -40,6 +38,7 @@ import { lazyIssuerClient } from './lazy-issuer-client.ts';
 import { localNetwork } from './local-network.ts';
 import { federatedCredentialsFrom } from './managed-identity/federated-credentials.ts';
 import { metadataRoutes } from './metadata/endpoints.ts';
+import { answerUnknownPaths, newApp } from './new-app.ts';
 import { providers as allProviders, dataPlanes } from './providers.ts';
 import { startProxy } from './proxy/proxy.ts';
 import { ownRoutes } from './resources-provider/provider.ts';
@@ -268,18 +267,6 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
   );
   if (!running) throw new Error('the service was composed without its parts');
   return Object.assign(service, running);
-}
-
-/** An app that writes neither a line nor a logger of its own for every request: a cloud on one machine is asked all the time. */
-function newApp(logger: Logger): FastifyInstance {
-  const options = { ...armServerOptions(), childLoggerFactory: (own: FastifyBaseLogger) => own };
-  return Fastify({ ...options, loggerInstance: logger as FastifyBaseLogger });
-}
-
-function answerUnknownPaths(app: FastifyInstance): void {
-  app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ error: { code: 'NotFound', message: 'No service of this cloud has the requested path.' } }),
-  );
 }
 
 /** A wildcard stands for one label, so every plane needs one of its own. */
