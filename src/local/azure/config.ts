@@ -28,6 +28,8 @@ export interface AzureConfig {
   readonly port?: number;
   /** Of the proxy; as with `port`. */
   readonly proxyPort?: number;
+  /** Of the DNS server, UDP and TCP; as with `port`. */
+  readonly dnsPort?: number;
   /** Host names beyond the cloud that the proxy leads to: `example.com` itself, `.example.com` for all below it. */
   readonly proxyPassThrough?: readonly string[];
   /** All host names end with it. */

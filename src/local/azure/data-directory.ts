@@ -21,6 +21,7 @@ import { type CertificateKeeper, keepCertificate } from '../../pki/renewal.ts';
 export interface Ports {
   readonly https?: number;
   readonly proxy?: number;
+  readonly dns?: number;
 }
 
 export interface DataDirectory {

@@ -23,10 +23,10 @@ import {
 } from './config.ts';
 import { controlRoutes } from './control/routes.ts';
 import { openDataDirectory } from './data-directory.ts';
+import { startDnsServer } from './dns/server.ts';
 import { createDirectory } from './entra/directory.ts';
 import { resourceProviderAppId } from './entra/first-party.ts';
 import { entraRoutes } from './entra/routes.ts';
-import { stableId } from './entra/seed.ts';
 import { graphRoutes } from './graph/routes.ts';
 import { createHosts, decoratePlaneName } from './hosts.ts';
 import { createResources } from './kernel/engine.ts';
@@ -39,6 +39,7 @@ import { localNetwork } from './local-network.ts';
 import { federatedCredentialsFrom } from './managed-identity/federated-credentials.ts';
 import { metadataRoutes } from './metadata/endpoints.ts';
 import { answerUnknownPaths, newApp } from './new-app.ts';
+import { ownerIds } from './owner.ts';
 import { providers as allProviders, dataPlanes } from './providers.ts';
 import { startProxy } from './proxy/proxy.ts';
 import { ownRoutes } from './resources-provider/provider.ts';
@@ -123,7 +124,15 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
           logger,
         }),
       );
-      await files.rememberPorts({ https: listener.port, proxy: proxy.port });
+      const dns = await part('DNS', () =>
+        startDnsServer({
+          host,
+          port: config.dnsPort ?? files.ports.dns ?? 0,
+          zones: { suffix, resolve: async (name, type) => world?.network.resolve(name, type) },
+          logger,
+        }),
+      );
+      await files.rememberPorts({ https: listener.port, proxy: proxy.port, dns: dns.port });
       const cloud: Cloud = {
         name: config.name ?? defaultCloudName,
         suffix,
@@ -150,8 +159,7 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
       );
       const owner: Owner = {
         tenantId,
-        clientId: stableId('owner', tenantId),
-        objectId: stableId('owner principal', tenantId),
+        ...ownerIds(tenantId),
         secret: files.ownerSecret,
       };
       const { applications = [], ...directory } = config.directory ?? {};
@@ -255,6 +263,7 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
       await hosts.serve({ main, planes });
       address('https', cloud.origin);
       address('proxy', cloud.proxy);
+      address('dns', dns.address);
       running = {
         cloud,
         world: whole,
