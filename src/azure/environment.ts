@@ -1,6 +1,8 @@
 // Which Azure: where its services are, whom tokens for them are made out to, and how a cloud that is not Microsoft's is reached.
 import { readFile } from 'node:fs/promises';
-import { Agent, request } from 'undici';
+import type { Agent } from 'node:https';
+import { request, Agent as UndiciAgent } from 'undici';
+import { tunnelAgent } from './tunnel-agent.ts';
 
 export interface AzureEnvironment {
   readonly name: string;
@@ -103,7 +105,7 @@ const metadataTimeoutMs = 30_000;
 /** Asks a cloud for its endpoints. `url` is its Resource Manager, or the whole address of the document. */
 export async function environmentFromMetadata(url: string, reach: Reach = {}): Promise<AzureEnvironment> {
   const address = metadataAddress(url);
-  const agent = new Agent(reach.ca === undefined ? {} : { connect: { ca: reach.ca } });
+  const agent = new UndiciAgent(reach.ca === undefined ? {} : { connect: { ca: reach.ca } });
   try {
     const answer = await request(address, {
       dispatcher: agent,
@@ -182,26 +184,26 @@ function bare(address: string): string {
 }
 
 /** How a client of an SDK reaches an address of this environment. */
-export function reachOf(
-  environment: Pick<AzureEnvironment, 'ca' | 'proxy'>,
-  address: string,
-): {
-  readonly tlsOptions?: { readonly ca: string };
-  readonly proxyOptions?: { readonly host: string; readonly port: number };
-} {
+export function reachOf(environment: Pick<AzureEnvironment, 'ca' | 'proxy'>, address: string): SdkReach {
   const { ca, proxy } = environment;
-  const through = proxy === undefined || isThisMachine(new URL(address).hostname) ? undefined : new URL(proxy);
-  return {
-    ...(ca === undefined ? {} : { tlsOptions: { ca } }),
-    ...(through === undefined
-      ? {}
-      : { proxyOptions: { host: `${through.protocol}//${through.hostname}`, port: portOf(through) } }),
-  };
+  if (proxy !== undefined && !isThisMachine(new URL(address).hostname)) return { agent: agentOf(proxy, ca) };
+  return ca === undefined ? {} : { tlsOptions: { ca } };
 }
 
-function portOf(url: URL): number {
-  if (url.port !== '') return Number(url.port);
-  return url.protocol === 'https:' ? 443 : 80;
+/** Options of every client of the SDKs. */
+export interface SdkReach {
+  readonly tlsOptions?: { readonly ca: string };
+  readonly agent?: Agent;
+}
+
+const agents = new Map<string, Agent>();
+
+/** Connections are shared by all clients that go the same way. */
+function agentOf(proxy: string, ca: string | undefined): Agent {
+  const key = `${proxy}\n${ca ?? ''}`;
+  const agent = agents.get(key) ?? tunnelAgent(proxy, ca);
+  agents.set(key, agent);
+  return agent;
 }
 
 function isThisMachine(host: string): boolean {

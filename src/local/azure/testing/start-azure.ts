@@ -1,10 +1,12 @@
 // A whole cloud for a test: on free ports, with a subscription and a credential that owns it, gone when the test ends.
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { Agent as HttpsAgent } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ClientSecretCredential } from '@azure/identity';
 import { Agent, request } from 'undici';
+import { tunnelAgent } from '../../../azure/tunnel-agent.ts';
 import { createLogger } from '../../../kit/log.ts';
 import type { AzureConfig } from '../config.ts';
 import { type RunningAzure, start } from '../main.ts';
@@ -48,6 +50,8 @@ export interface TestAzure {
   readonly dataPlane: {
     readonly tlsOptions: { readonly ca: string };
     readonly proxyOptions: { readonly host: string; readonly port: number };
+    /** Goes through the proxy and trusts the cloud's authority: the SDKs drop the latter when told only of a proxy. */
+    readonly agent: HttpsAgent;
     readonly retryOptions: { readonly maxRetries: 0 };
   };
   /** A token of the owner for Resource Manager. */
@@ -113,6 +117,8 @@ async function attach(t: TestContext, azure: RunningAzure, config: StartOptions)
   const scope = `${origin}/.default`;
   const token = async (): Promise<string> => (await credential.getToken(scope)).token;
   const proxy = new URL(cloud.proxy);
+  const tunnels = tunnelAgent(cloud.proxy, ca);
+  t.after(() => tunnels.destroy());
 
   const send = async (path: string, { method = 'GET', headers, body }: CallOptions, bearer: string | null) => {
     const answer = await request(`${origin}${path}`, {
@@ -145,6 +151,7 @@ async function attach(t: TestContext, azure: RunningAzure, config: StartOptions)
     dataPlane: {
       tlsOptions: { ca },
       proxyOptions: { host: `${proxy.protocol}//${proxy.hostname}`, port: Number(proxy.port) },
+      agent: tunnels,
       retryOptions: { maxRetries: 0 },
     },
     token,
