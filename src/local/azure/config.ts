@@ -4,6 +4,7 @@ import type { Logger } from '../../kit/log.ts';
 import type { ThrottleLimits } from './arm/throttle.ts';
 import type { Location } from './cloud.ts';
 import type { DirectorySeed } from './entra/seed.ts';
+import type { Endpoint } from './front-door/endpoint.ts';
 import type { DataPlaneService } from './kernel/data-plane.ts';
 import type { Fault } from './kernel/faults.ts';
 import type { ProfileName } from './kernel/profiles.ts';
@@ -51,6 +52,8 @@ export interface AzureConfig {
   /** Namespaces beside those of providers.ts. */
   readonly providers?: readonly Provider[];
   readonly dataPlanes?: readonly DataPlaneService[];
+  /** Resource providers that Resource Manager is the front door of; more come over the control endpoint. */
+  readonly resourceProviders?: readonly Endpoint[];
   /** Users, groups and applications that the directory shall have. */
   readonly directory?: Omit<DirectorySeed, 'tenants'>;
   /** Object ids of principals that own everything from the start. */

@@ -8,7 +8,6 @@ import type { Running } from '../../kit/service.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
 import { createDispatcher } from './arm/dispatch.ts';
 import { armFront } from './arm/front.ts';
-import { createRegistry } from './arm/registry.ts';
 import { routeTable } from './arm/routes.ts';
 import { azureLimits, createThrottle, generousLimits } from './arm/throttle.ts';
 import { createAccess } from './authorization/access.ts';
@@ -25,8 +24,14 @@ import { controlRoutes } from './control/routes.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { startDnsServer } from './dns/server.ts';
 import { createDirectory } from './entra/directory.ts';
-import { resourceProviderAppId } from './entra/first-party.ts';
+import { resourceManagerAppId, resourceProviderAppId } from './entra/first-party.ts';
 import { entraRoutes } from './entra/routes.ts';
+import { keepArmCertificate, tlsPair } from './front-door/arm-certificate.ts';
+import { createFrontDoor, type FrontDoor, openFrontDoor } from './front-door/front-door.ts';
+import { liveRegistry } from './front-door/live-registry.ts';
+import { notifyingSubscriptions } from './front-door/notifying-subscriptions.ts';
+import { createRemote } from './front-door/remote.ts';
+import { frontDoorControl, frontDoorRoutes } from './front-door/routes.ts';
 import { graphRoutes } from './graph/routes.ts';
 import { createHosts, decoratePlaneName } from './hosts.ts';
 import { createResources } from './kernel/engine.ts';
@@ -149,7 +154,10 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
       const profile = () => profiles[profileName];
       const faults = createFaults(config.faults);
       const network = localNetwork(cloud, () => ({ host, port: listener.port }));
-      const subscriptions = await openSubscriptions({ store, tenantId, providers });
+      let door: FrontDoor | undefined;
+      const subscriptions = notifyingSubscriptions(await openSubscriptions({ store, tenantId, providers }), () =>
+        door?.subscriptionsChanged(),
+      );
       for (const subscription of config.subscriptions ?? []) await subscriptions.ensure(subscription);
 
       const issuers = await part(
@@ -224,7 +232,42 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
       };
       world = whole;
 
-      const registry = createRegistry(providers);
+      const armCertificate = await part(
+        'certificate of Resource Manager',
+        () =>
+          keepArmCertificate({
+            directory: files.path,
+            authority: files.authority,
+            suffix,
+            onFailure: (err) => logger.error({ err }, 'no new certificate for Resource Manager'),
+          }),
+        (keeper) => keeper.stop(),
+      );
+      const frontDoor = await part('front door', () =>
+        createFrontDoor({
+          world: () => whole,
+          store,
+          subscriptions,
+          logger,
+          keys: files.keys,
+          remote: createRemote({
+            certificate: () => tlsPair(armCertificate.current),
+            ca: files.ca,
+            network: () => network,
+          }),
+          endpoints: config.resourceProviders ?? [],
+          appId: resourceManagerAppId,
+          principal: () => entra.entra.objects.servicePrincipal(tenantId, resourceManagerAppId)?.id,
+          addProvider: (provider) => void providers.push(provider),
+        }),
+      );
+      door = frontDoor;
+      openFrontDoor(whole, frontDoor);
+
+      const registry = liveRegistry(
+        () => providers,
+        () => frontDoor.version,
+      );
       const main = newApp(logger);
       answerUnknownPaths(main);
       await armFront(main, {
@@ -232,7 +275,7 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
         registry,
         keys: files.keys,
         retryAfterSeconds: () => profile().retryAfterSeconds,
-        dispatcher: createDispatcher(registry, routeTable(ownRoutes)),
+        dispatcher: createDispatcher(registry, routeTable(ownRoutes), frontDoor.dispatch),
         throttle: createThrottle(
           () => config.throttling ?? (profileName === 'azure' ? azureLimits : generousLimits),
           () => performance.now(),
@@ -250,6 +293,7 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
             profileName = name;
           },
         },
+        more: (scope) => frontDoorControl(scope, frontDoor),
       });
       const planes = new Map<DataPlane, FastifyInstance>();
       for (const { plane, routes } of [...dataPlanes, ...(config.dataPlanes ?? [])]) {
@@ -258,8 +302,10 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
         await routes(app, whole);
         planes.set(plane, app);
       }
+      frontDoorRoutes(main, frontDoor, () => armCertificate.current);
       await resources.start();
       for (const provider of providers) await provider.start?.(whole);
+      await frontDoor.start();
       await hosts.serve({ main, planes });
       address('https', cloud.origin);
       address('proxy', cloud.proxy);

@@ -2,6 +2,7 @@
 import { decisionPoint } from './authorization/check-access.ts';
 import { authorizationProvider } from './authorization/provider.ts';
 import { deploymentsProvider } from './deployments/deployments.ts';
+import { preflightByProviders } from './front-door/front-door.ts';
 import type { DataPlaneService } from './kernel/data-plane.ts';
 import type { Provider } from './kernel/provider.ts';
 import { managedIdentityProvider } from './managed-identity/provider.ts';
@@ -11,7 +12,7 @@ export const providers: readonly Provider[] = [
   ...resourcesProviders,
   authorizationProvider,
   managedIdentityProvider(),
-  deploymentsProvider(),
+  deploymentsProvider({ preflight: preflightByProviders }),
 ];
 
 /** Services with host names of their own. */

@@ -21,6 +21,15 @@ export interface Front {
   readonly retryAfterSeconds: () => number;
 }
 
+/** What a request said of itself, for those who hand it on. */
+export interface SentRequest {
+  readonly headers: { readonly [name: string]: string | string[] | undefined };
+  /** Path and query as the client sent them. */
+  readonly target: string;
+  readonly requestId: string;
+  readonly correlationId: string;
+}
+
 export interface ArmCall extends Front {
   readonly method: Method;
   readonly segments: readonly string[];
@@ -35,6 +44,7 @@ export interface ArmCall extends Front {
   /** `https://host:port` as the client calls it; links in answers start with it. */
   readonly origin: string;
   readonly faults: readonly FaultEffect[];
+  readonly sent: SentRequest;
 }
 
 export interface Answer {

@@ -26,7 +26,10 @@ export interface Dispatcher {
   dispatch(method: Method, segments: readonly string[], query: { readonly [name: string]: string }): Dispatched;
 }
 
-export function createDispatcher(registry: Registry, own: RouteTable): Dispatcher {
+/** Requests that others answer; undefined for those that are not theirs. */
+export type DispatchElsewhere = (...asked: Parameters<Dispatcher['dispatch']>) => Dispatched | undefined;
+
+export function createDispatcher(registry: Registry, own: RouteTable, elsewhere?: DispatchElsewhere): Dispatcher {
   const routes = providerRoutes(registry);
   return {
     dispatch(method, segments, query) {
@@ -44,6 +47,8 @@ export function createDispatcher(registry: Registry, own: RouteTable): Dispatche
           run: (call) => route.run(call, match),
         };
       }
+      const remote = elsewhere?.(method, segments, query);
+      if (remote) return remote;
       const target = targetOf(segments);
       const others = (): readonly Method[] => own.methods(segments);
       if (target === undefined) throw unknownPath(method, others());

@@ -82,10 +82,8 @@ export async function armFront(app: FastifyInstance, options: FrontOptions): Pro
 }
 
 function ids(request: FastifyRequest, reply: FastifyReply): void {
-  const sent = request.headers['x-ms-correlation-request-id'];
-  const correlation = typeof sent === 'string' && idForm.test(sent) ? sent : request.id;
   reply.header('x-ms-request-id', request.id);
-  reply.header('x-ms-correlation-request-id', correlation);
+  reply.header('x-ms-correlation-request-id', correlationOf(request));
   reply.header('x-ms-routing-request-id', `LOCAL:${request.id}`);
   reply.header('strict-transport-security', 'max-age=31536000; includeSubDomains');
   reply.header('cache-control', 'no-cache');
@@ -94,6 +92,12 @@ function ids(request: FastifyRequest, reply: FastifyReply): void {
   const wanted = request.headers['x-ms-return-client-request-id'];
   if (typeof client === 'string' && idForm.test(client) && typeof wanted === 'string' && foldCase(wanted) === 'true')
     reply.header('x-ms-client-request-id', client);
+}
+
+/** The client's, when it is well-formed. */
+function correlationOf(request: FastifyRequest): string {
+  const sent = request.headers['x-ms-correlation-request-id'];
+  return typeof sent === 'string' && idForm.test(sent) ? sent : request.id;
 }
 
 async function admit(request: FastifyRequest, reply: FastifyReply, options: FrontOptions): Promise<Admitted> {
@@ -183,6 +187,12 @@ function callOf(request: FastifyRequest, admitted: Admitted, options: FrontOptio
     ifNoneMatch: headerOf(request, 'if-none-match'),
     origin: `https://${request.host}`,
     faults,
+    sent: {
+      headers: request.headers,
+      target: request.raw.url ?? '/',
+      requestId: request.id,
+      correlationId: correlationOf(request),
+    },
   };
 }
 

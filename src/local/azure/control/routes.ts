@@ -15,6 +15,8 @@ export interface ControlOptions {
   readonly world: World;
   readonly token: Secret<string>;
   readonly profile: { get(): ProfileName; set(name: ProfileName): void };
+  /** Further routes behind the token. */
+  readonly more?: (scope: FastifyInstance) => void;
 }
 
 const states = ['Enabled', 'Warned', 'PastDue', 'Disabled', 'Deleted'] as const;
@@ -83,6 +85,7 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
         await subscriptions.ensure({ subscriptionId, displayName: given.displayName ?? subscriptionId });
         return subscriptions.change(subscriptionId, (subscription) => ({ ...subscription, ...given }));
       });
+      options.more?.(scope);
     },
     { prefix: '/_control' },
   );

@@ -30,21 +30,35 @@ export function createCatalogue(providers: readonly Provider[]): Catalogue {
     types.set(foldCase(fullType), { namespace, fullType, key: foldCase(fullType), definition });
   };
   add('Microsoft.Resources', resourceGroupType);
-  for (const provider of providers) {
-    namespaces.add(foldCase(provider.namespace));
-    for (const definition of provider.types) add(provider.namespace, definition);
-  }
+  let count = 0;
+  /** Namespaces and types may come while the cloud runs. */
+  const grow = (): void => {
+    const now = providers.reduce((sum, { types: own }) => sum + own.length + 1, 0);
+    if (now === count) return;
+    count = now;
+    for (const provider of providers) {
+      namespaces.add(foldCase(provider.namespace));
+      for (const definition of provider.types) add(provider.namespace, definition);
+    }
+  };
+  grow();
+  const find = (key: string): KnownType | undefined => {
+    const there = types.get(key);
+    if (there) return there;
+    grow();
+    return types.get(key);
+  };
 
   const typeOf = (id: ResourceId, apiVersion?: string): KnownType => {
     const key = foldCase(id.type);
-    const known = types.get(key);
+    const known = find(key);
     if (known === undefined || (key === groupType) !== (id.types.length === 0))
       throw unknownType(id, apiVersion, namespaces.has(foldCase(id.provider ?? '')));
     return known;
   };
 
   return {
-    find: (key) => types.get(key),
+    find,
     typeOf: (id) => typeOf(id),
     demand(id, apiVersion) {
       const known = typeOf(id, apiVersion);
