@@ -228,6 +228,8 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
         }),
         faults,
         network,
+        files: join(files.path, 'contents'),
+        authority: files.authority,
         stopping,
       };
       world = whole;
