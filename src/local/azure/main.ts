@@ -40,9 +40,9 @@ import { type ProfileName, profiles } from './kernel/profiles.ts';
 import { createSystemClock } from './kernel/system-clock.ts';
 import type { World } from './kernel/world.ts';
 import { lazyIssuerClient } from './lazy-issuer-client.ts';
-import { localNetwork } from './local-network.ts';
 import { federatedCredentialsFrom } from './managed-identity/federated-credentials.ts';
 import { metadataRoutes } from './metadata/endpoints.ts';
+import { createNetwork } from './network/network.ts';
 import { answerUnknownPaths, newApp } from './new-app.ts';
 import { ownerIds } from './owner.ts';
 import { providers as allProviders, dataPlanes } from './providers.ts';
@@ -153,7 +153,12 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
       let profileName: ProfileName = config.profile ?? 'demo';
       const profile = () => profiles[profileName];
       const faults = createFaults(config.faults);
-      const network = localNetwork(cloud, () => ({ host, port: listener.port }));
+      const network = createNetwork({
+        cloud,
+        store,
+        resources: () => resources,
+        listener: () => ({ host, port: listener.port }),
+      });
       let door: FrontDoor | undefined;
       const subscriptions = notifyingSubscriptions(await openSubscriptions({ store, tenantId, providers }), () =>
         door?.subscriptionsChanged(),

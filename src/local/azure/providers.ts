@@ -6,6 +6,7 @@ import { preflightByProviders } from './front-door/front-door.ts';
 import type { DataPlaneService } from './kernel/data-plane.ts';
 import type { Provider } from './kernel/provider.ts';
 import { managedIdentityProvider } from './managed-identity/provider.ts';
+import { networkProvider } from './network/provider.ts';
 import { resourcesProviders } from './resources-provider/provider.ts';
 
 export const providers: readonly Provider[] = [
@@ -13,6 +14,7 @@ export const providers: readonly Provider[] = [
   authorizationProvider,
   managedIdentityProvider(),
   deploymentsProvider({ preflight: preflightByProviders }),
+  networkProvider,
 ];
 
 /** Services with host names of their own. */

@@ -2,7 +2,6 @@
 import type { TestContext } from 'node:test';
 import { NetworkManagementClient } from '@azure/arm-network';
 import { type StartOptions, startAzure, type TestAzure } from '../../testing/start-azure.ts';
-import { networkProvider } from '../provider.ts';
 
 export interface NetworkWorld extends TestAzure {
   readonly client: NetworkManagementClient;
@@ -14,7 +13,7 @@ export const location = 'eastus';
 export const group = 'net';
 
 export async function startNetwork(t: TestContext, options: StartOptions = {}): Promise<NetworkWorld> {
-  const cloud = await startAzure(t, { providers: [networkProvider], ...options });
+  const cloud = await startAzure(t, options);
   const client = new NetworkManagementClient(cloud.credential, cloud.subscriptionId, cloud.sdk);
   const made = await cloud.call(`${cloud.subscription}/resourceGroups/${group}`, { method: 'PUT', body: { location } });
   if (made.status > 201) throw new Error(made.text);
