@@ -5,6 +5,8 @@ import { deploymentsProvider } from './deployments/deployments.ts';
 import { preflightByProviders } from './front-door/front-door.ts';
 import type { DataPlaneService } from './kernel/data-plane.ts';
 import type { Provider } from './kernel/provider.ts';
+import { vaultPlane } from './key-vault/plane.ts';
+import { keyVaultProvider } from './key-vault/provider.ts';
 import { managedIdentityProvider } from './managed-identity/provider.ts';
 import { networkProvider } from './network/provider.ts';
 import { resourcesProviders } from './resources-provider/provider.ts';
@@ -15,7 +17,8 @@ export const providers: readonly Provider[] = [
   managedIdentityProvider(),
   deploymentsProvider({ preflight: preflightByProviders }),
   networkProvider,
+  keyVaultProvider,
 ];
 
 /** Services with host names of their own. */
-export const dataPlanes: readonly DataPlaneService[] = [decisionPoint];
+export const dataPlanes: readonly DataPlaneService[] = [decisionPoint, vaultPlane];
