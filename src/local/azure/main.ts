@@ -1,5 +1,6 @@
 // The embedded Azure: Resource Manager, Entra ID, Graph and the data planes of a cloud in one process, behind one TLS port on loopback.
 // Reading `start` from top to bottom tells what it consists of.
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { composeService } from '../../kit/lifecycle.ts';
 import { listen } from '../../kit/listener.ts';
