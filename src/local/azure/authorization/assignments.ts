@@ -43,6 +43,8 @@ export interface Assignments {
   note(record: ResourceRecord): void;
   forget(key: string): void;
   grantsOf(principalId: string): Iterable<Grant>;
+  /** By folded id. */
+  grant(key: string): Grant | undefined;
   grants(): Iterable<Grant>;
   denies(): Iterable<Deny>;
   role(name: string): RoleDefinition | undefined;
@@ -135,6 +137,7 @@ export function createAssignments(): Assignments {
       version++;
     },
     grantsOf: (principalId) => byPrincipal.get(principalId)?.values() ?? [],
+    grant: (key) => grants.get(key),
     grants: () => grants.values(),
     denies: () => denies.values(),
     role: (name) => builtInRoles.get(name) ?? custom.get(name),

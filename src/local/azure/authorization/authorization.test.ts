@@ -212,6 +212,53 @@ test('an assignment goes with the resource it stands on', async (t) => {
   assert.equal((await azure.as(alice, azure.group)).status, 403);
 });
 
+test('a deny assignment that does not apply below stops only what is at its scope', async (t) => {
+  const azure = await startPeople(t);
+  await azure.assign(alice, roles.owner, azure.subscription);
+  const path = `${azure.group}/providers/Microsoft.Authorization/denyAssignments/${randomUUID()}?api-version=2022-04-01`;
+  const properties = {
+    denyAssignmentName: 'only here',
+    permissions: [{ actions: ['*/write'] }],
+    principals: [{ id: alice.objectId, type: 'ServicePrincipal' }],
+    doNotApplyToChildScopes: true,
+  };
+  assert.equal((await azure.call(path, { method: 'PUT', body: { properties } })).status, 201);
+  const { access } = azure.azure.world;
+  const may = async (scope: string) =>
+    (await access.check({ objectId: alice.objectId, groups: [] }, 'Microsoft.Compute/disks/write', scope)).allowed;
+  assert.equal(await may(azure.group), false);
+  assert.equal(await may(`${azure.group}/providers/Microsoft.Compute/disks/d`), true);
+});
+
+test('rights come through groups, and from the root of the tenant and its management group', async (t) => {
+  const azure = await startPeople(t);
+  const { access } = azure.azure.world;
+  const [group, other, root] = [randomUUID(), randomUUID(), randomUUID()];
+  const assign = (principalId: string, scope: string) =>
+    azure.call(`${scope}/providers/Microsoft.Authorization/roleAssignments/${randomUUID()}?${version}`, {
+      method: 'PUT',
+      body: {
+        properties: {
+          roleDefinitionId: `/providers/Microsoft.Authorization/roleDefinitions/${roles.reader}`,
+          principalId,
+          principalType: 'Group',
+        },
+      },
+    });
+  assert.equal((await assign(group, azure.group)).status, 201);
+  assert.equal(
+    (await assign(other, `/providers/Microsoft.Management/managementGroups/${azure.azure.owner.tenantId}`)).status,
+    201,
+  );
+  assert.equal((await assign(root, '')).status, 201);
+  for (const member of [group, other, root]) {
+    const caller = { objectId: randomUUID(), groups: [member] };
+    const action = 'Microsoft.Resources/subscriptions/resourceGroups/read';
+    assert.equal((await access.check(caller, action, azure.group)).allowed, true);
+    assert.equal((await access.check({ ...caller, groups: [] }, action, azure.group)).allowed, false);
+  }
+});
+
 test('access cannot be elevated', async (t) => {
   const azure = await startPeople(t);
   const answer = await azure.call('/providers/Microsoft.Authorization/elevateAccess?api-version=2017-05-01', {

@@ -115,12 +115,9 @@ async function demandMayAsk(world: World, caller: CallerIdentity, objectId: stri
 async function assignmentOf(world: World, id: string | undefined): Promise<JsonObject | null> {
   if (id === undefined) return null;
   const assignments = await roleAccessOf(world).assignments();
-  for (const { resource } of assignments.grants()) {
-    if (resource.id !== id) continue;
-    const { roleDefinitionId, principalId, principalType, scope } = resource.properties ?? {};
-    return { id, roleDefinitionId, principalId, principalType, scope };
-  }
-  return null;
+  const { roleDefinitionId, principalId, principalType, scope } =
+    assignments.grant(foldCase(id))?.resource.properties ?? {};
+  return { id, roleDefinitionId, principalId, principalType, scope };
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

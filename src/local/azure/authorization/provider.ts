@@ -36,6 +36,16 @@ const elevateRoute: ProviderRoute = {
   },
 };
 
+/** There are none any more; clients still ask. */
+const classicAdministrators: ProviderRoute = {
+  method: 'GET',
+  scope: 'subscription',
+  path: 'classicAdministrators',
+  apiVersions: ['2015-07-01', '2015-06-01'],
+  action: 'Microsoft.Authorization/classicAdministrators/read',
+  run: async () => ({ value: [] }),
+};
+
 export const authorizationProvider: Provider = {
   namespace: 'Microsoft.Authorization',
   alwaysRegistered: true,
@@ -48,5 +58,6 @@ export const authorizationProvider: Provider = {
     permissionRoute,
     checkAccessRoute,
     elevateRoute,
+    classicAdministrators,
   ],
 };

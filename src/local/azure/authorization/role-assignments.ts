@@ -5,7 +5,7 @@ import { foldCase, isGuid, parseResourceId } from '../../../arm/resource-id.ts';
 import type { Prepared, PrepareRequest, ProviderRoute, ResourceType, RouteRequest } from '../kernel/provider.ts';
 import type { ArmResource, Json, JsonObject } from '../kernel/record.ts';
 import { type RoleAccess, roleAccessOf } from './access.ts';
-import type { Grant } from './assignments.ts';
+import { type Grant, roleAssignmentType } from './assignments.ts';
 import { parseListFilter } from './filter.ts';
 import { scopeKey, scopeOfId, subscriptionOfKey } from './scope.ts';
 
@@ -44,6 +44,14 @@ export const roleAssignments: ResourceType = {
 };
 
 export const roleAssignmentRoutes: readonly ProviderRoute[] = [
+  {
+    method: 'GET',
+    scope: 'extension',
+    path: 'roleAssignments/{name}',
+    apiVersions,
+    action: 'Microsoft.Authorization/roleAssignments/read',
+    run: get,
+  },
   {
     method: 'GET',
     scope: 'extension',
@@ -226,6 +234,14 @@ function pick(given: JsonObject, names: readonly string[]): JsonObject {
 function shown({ id, name, type, properties = {} }: ArmResource): ArmResource {
   const { visibleAt: _, ...rest } = properties;
   return { properties: rest, id, type, name };
+}
+
+async function get({ world, on, parameters }: RouteRequest): Promise<Json> {
+  const name = parameters.name ?? '';
+  const assignments = await roleAccessOf(world).assignments();
+  const grant = assignments.grant(`${on?.key ?? ''}/providers/${roleAssignmentType}/${foldCase(name)}`);
+  if (grant) return shown(grant.resource);
+  throw new ArmError(404, 'RoleAssignmentNotFound', `The role assignment '${name.slice(0, 100)}' is not found.`);
 }
 
 /** At the scope, above it and, without `atScope()`, below it. */

@@ -17,6 +17,8 @@ export interface Target extends Served {
 }
 
 export interface Handlers {
+  /** Whether the namespace was a provider's once: its resources may be here although nobody serves them now. */
+  isKnown(namespace: string): boolean;
   forward(call: ArmCall, target: Target): Promise<Answer>;
   operations(call: ArmCall, namespace: string): Promise<Answer>;
 }
@@ -43,8 +45,12 @@ export function dispatchRemote(
 ): Dispatched | undefined {
   const at = segments.findLastIndex((segment) => foldCase(segment) === 'providers');
   const asked = at === -1 ? '' : (segments[at + 1] ?? '');
-  const [first] = asked === '' ? [] : endpoints.of(asked);
-  if (first === undefined || segments.length < at + 3) return undefined;
+  if (asked === '' || segments.length < at + 3) return undefined;
+  const [first] = endpoints.of(asked);
+  if (first === undefined) {
+    if (!handlers.isKnown(asked)) return undefined;
+    throw unserved(asked);
+  }
   const { namespace } = first;
   const words = segments.slice(at + 2);
   const apiVersion = requestedVersion(query['api-version']);
@@ -135,6 +141,15 @@ function checkVersion({ type }: Target, apiVersion: string): void {
     'NoRegisteredProviderFound',
     `No registered resource provider found for API version '${apiVersion}' for type '${type.type}'. ` +
       `The supported api-versions are '${type.apiVersions.join(', ')}'.`,
+  );
+}
+
+export function unserved(namespace: string): ArmError {
+  return new ArmError(
+    503,
+    'ServiceUnavailable',
+    `No endpoint of the resource provider '${namespace.slice(0, 128)}' is registered at the moment.`,
+    { retryAfterSeconds: 5 },
   );
 }
 

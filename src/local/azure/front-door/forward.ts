@@ -9,6 +9,7 @@ import type { JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { Target } from './dispatch.ts';
 import type { Endpoint } from './endpoint.ts';
 import { demandLocation, demandPlace, demandUnlocked } from './gates.ts';
+import { withIdentity } from './identities.ts';
 import { demandLinks } from './linked-access.ts';
 import { rewriteBody, rewriteLink } from './links.ts';
 import { isTerminal } from './provider-calls.ts';
@@ -39,15 +40,18 @@ export async function forward(call: ArmCall, target: Target, options: ForwardOpt
   const isResource = kind === 'resource' && id !== undefined;
   const record = isResource && type.tracked ? (await world.resources.read(id.key))?.body : undefined;
   if (isResource) await demandUnlocked(world, method, id);
-  if (isResource && (method === 'PUT' || method === 'PATCH')) {
+  const isChange = method === 'PUT' || method === 'PATCH';
+  if (isResource && isChange) {
     if (type.tracked && method === 'PUT') demandLocation(world, target, call.body, record);
     await demandLinks(world, call.caller, target.action, id, call.body);
   }
   if (id?.subscriptionId !== undefined) await options.ensureTold(endpoint, id.subscriptionId);
-  const answer = await options.send(endpoint, requestOf(call, target, record));
+  const body =
+    isResource && type.tracked && isChange ? await withIdentity(world, method, id, call.body, record) : call.body;
+  const answer = await options.send(endpoint, requestOf({ ...call, body }, target, record));
   if (isResource && type.tracked) await noteOutcome(call, id, record, answer, options);
-  const body = kind === 'list' ? await visible(call, target, answer.body) : answer.body;
-  return answerOf(call, endpoint, { ...answer, body });
+  const shown = kind === 'list' ? await visible(call, target, answer.body) : answer.body;
+  return answerOf(call, endpoint, { ...answer, body: shown });
 }
 
 function requestOf(call: ArmCall, target: Target, record: ResourceRecord | undefined): RemoteRequest {

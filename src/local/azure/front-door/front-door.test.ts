@@ -114,7 +114,11 @@ test('who puts something into a subnet, or gives it an identity, needs the right
   await cloud.assign(alice, roles.identityOperator, identity);
   const allowed = await put({ identity: { type: 'UserAssigned', userAssignedIdentities: { [identity]: {} } } });
   assert.equal(allowed.status, 201, allowed.text);
-  const { headers } = cloud.things.seen.at(-1) ?? {};
+  const { headers, body: sent } = cloud.things.seen.at(-1) ?? {};
+  const { identity: filled } = sent as {
+    readonly identity: { readonly userAssignedIdentities: Record<string, object> };
+  };
+  assert.deepEqual(Object.keys(filled.userAssignedIdentities[identity] ?? {}).sort(), ['clientId', 'principalId']);
   assert.match(String(headers?.['x-ms-identity-url']), /^https:\/\/control-.*\.identity\.azure\.test/);
 });
 
@@ -229,6 +233,34 @@ test('a template deploys resources of the provider, which looks at them first', 
   assert.equal(headers?.['x-ms-client-object-id'], cloud.azure.owner.objectId);
 });
 
+test('what was under way goes on after a restart: a resource is followed, a deployment waits for its end', async (t) => {
+  const cloud = await start(t, { keep: true });
+  cloud.things.held = true;
+  await cloud.call(cloud.thing, { method: 'PUT', body });
+  const deployment = `${cloud.group}/providers/Microsoft.Resources/deployments/d?api-version=2021-04-01`;
+  const template = {
+    $schema: 'https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    resources: [{ type: `${namespace}/things`, apiVersion: version, name: 't2', ...body }],
+  };
+  const begun = await cloud.call(deployment, {
+    method: 'PUT',
+    body: { properties: { mode: 'Incremental', template } },
+  });
+  assert.equal(begun.status, 201, begun.text);
+  await until(async () => cloud.things.seen.some(({ what }) => what.startsWith('PUT') && what.includes('/things/t2')));
+  const again = await cloud.restart();
+  cloud.things.held = false;
+  cloud.things.release();
+  const stateOf = async () => (await again.call(deployment)).json?.properties as Record<string, unknown> | undefined;
+  await until(async () => (await stateOf())?.provisioningState === 'Succeeded');
+  const resources = `${cloud.group}/resources?api-version=2021-04-01&$expand=provisioningState`;
+  await until(async () => {
+    const value = ((await again.call(resources)).json?.value ?? []) as { readonly provisioningState: string }[];
+    return value.length === 2 && value.every(({ provisioningState }) => provisioningState === 'Succeeded');
+  });
+});
+
 test('providers are told about subscriptions until they have taken it, also after a restart', async (t) => {
   const cloud = await start(t, { keep: true });
   await until(async () => cloud.things.subscriptions.get(cloud.subscriptionId)?.state === 'Registered');
@@ -241,6 +273,52 @@ test('providers are told about subscriptions until they have taken it, also afte
   await until(async () => cloud.things.subscriptions.get(cloud.subscriptionId)?.state === 'Registered');
   await again.call(`${cloud.subscription}/providers/${namespace}/unregister`, { method: 'POST' });
   await until(async () => cloud.things.subscriptions.get(cloud.subscriptionId)?.state === 'Unregistered');
+});
+
+test('whatever clients ask of the namespace, the answer is not a failure of the cloud', async (t) => {
+  const cloud = await start(t);
+  const front = `${cloud.subscription}/resourceGroups/g1`;
+  const paths = [
+    `/providers/${namespace}`,
+    `/providers/${namespace}/things`,
+    `/providers/${namespace}/things/x/y`,
+    `${front}/providers/${namespace}/things/%00`,
+    `${front}/providers/${namespace}/things/a/b/c/d/e`,
+    `${front}/providers/${namespace}/locations/eastus/operationsstatus/x`,
+    `${front}/providers/Microsoft.Other/a/b/providers/${namespace}/things/x`,
+    `${cloud.subscription}/providers/${namespace}/things?${query}&$skiptoken=%ff`,
+    `${front}/providers/${namespace}/things/t?api-version=${'9'.repeat(5000)}`,
+  ];
+  const bodies = [
+    '[]',
+    '"text"',
+    '{"location":{}}',
+    '{"location":"eastus","identity":5}',
+    '{"identity":{"type":[]}}',
+    '{',
+  ];
+  for (const path of paths) {
+    const versioned = path.includes('?') ? path : `${path}?${query}`;
+    for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'POST', 'DELETE'] as const) {
+      const answer = await cloud.call(
+        versioned,
+        method === 'GET' || method === 'HEAD' ? { method } : { method, body: '{}' },
+      );
+      assert.ok(answer.status < 500, `${method} ${path} ${answer.status}`);
+    }
+  }
+  for (const given of bodies) {
+    const answer = await cloud.call(cloud.thing, { method: 'PUT', body: given });
+    assert.ok(answer.status >= 400 && answer.status < 500, `${given} ${answer.status}`);
+  }
+});
+
+test('a provider that is no longer registered keeps its resources from being written past it', async (t) => {
+  const cloud = await start(t);
+  await cloud.call(cloud.thing, { method: 'PUT', body });
+  assert.equal((await cloud.control('/resource-providers/things', { method: 'DELETE' })).status, 204);
+  const answer = await cloud.call(cloud.thing, { method: 'PUT', body });
+  assert.deepEqual([answer.status, codeOf(answer)], [503, 'ServiceUnavailable']);
 });
 
 test('the operations of a namespace are those of all its endpoints', async (t) => {

@@ -5,7 +5,7 @@
 //   tracked.ts         their resources, as lists, groups and templates see them
 //   provider-calls.ts  what Resource Manager asks of them by itself
 //   lifecycle.ts       what they are told about subscriptions
-import { ArmError, type ErrorBody } from '../../../arm/errors.ts';
+import type { ErrorBody } from '../../../arm/errors.ts';
 import { isRecord } from '../../../arm/record.ts';
 import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
 import { type KeyRing, SealError } from '../../../kit/key-ring.ts';
@@ -20,7 +20,7 @@ import type { JsonObject } from '../kernel/record.ts';
 import type { Subscriptions } from '../kernel/subscriptions.ts';
 import type { World } from '../kernel/world.ts';
 import { platformCaller, reflecting } from './caller.ts';
-import { dispatchRemote } from './dispatch.ts';
+import { dispatchRemote, unserved } from './dispatch.ts';
 import type { Endpoint } from './endpoint.ts';
 import { openEndpoints, type Served } from './endpoints.ts';
 import { createFollower, type Seen } from './follow.ts';
@@ -99,11 +99,7 @@ export async function createFrontDoor(options: FrontDoorOptions): Promise<FrontD
   const servedBy = (id: ResourceId): Served => {
     const found = endpoints.find(id.provider ?? '', id.types.join('/'));
     if (found) return found;
-    throw new ArmError(
-      503,
-      'ServiceUnavailable',
-      `No endpoint of the resource provider '${id.provider ?? ''}' is registered at the moment.`,
-    );
+    throw unserved(id.provider ?? '');
   };
   const lifecycle = await createLifecycle({
     store,
@@ -123,6 +119,15 @@ export async function createFrontDoor(options: FrontDoorOptions): Promise<FrontD
       if (answer.status >= 400) throw errorOf(answer, endpoint);
     },
   });
+
+  /** A provider that was not told answers by what it knows; it is told as soon as it takes it. */
+  const ensureTold = async (endpoint: Endpoint, subscriptionId: string): Promise<void> => {
+    try {
+      await lifecycle.ensure(endpoint, subscriptionId);
+    } catch (err) {
+      logger.debug({ err, endpoint: endpoint.name, subscriptionId }, 'a provider was not told of a subscription yet');
+    }
+  };
 
   const versionOf = (id: ResourceId): string => servedBy(id).type.apiVersions[0] ?? '';
   const reflect = async (id: ResourceId, body: JsonObject, caller: CallerIdentity): Promise<void> => {
@@ -164,7 +169,7 @@ export async function createFrontDoor(options: FrontDoorOptions): Promise<FrontD
   };
   const follower = createFollower(look, logger);
   const follow = (id: ResourceId): void => follower.follow(id.key);
-  const calls = createCalls({ world, servedBy, send, ensureTold: lifecycle.ensure, platform, follow });
+  const calls = createCalls({ world, servedBy, send, ensureTold, platform, follow });
 
   /** Types are added when they come and never taken away: records of them may be there. */
   const known = new Map<string, { readonly provider: Provider; readonly types: ResourceType[] }>();
@@ -210,8 +215,9 @@ export async function createFrontDoor(options: FrontDoorOptions): Promise<FrontD
     return ok({ value: [...operationsByName.values()] });
   };
   const handlers = {
+    isKnown: (namespace: string) => known.has(foldCase(namespace)),
     forward: (call: ArmCall, target: Parameters<typeof forward>[1]) =>
-      forward(call, target, { send, ensureTold: lifecycle.ensure, reflect, forget, follow }),
+      forward(call, target, { send, ensureTold, reflect, forget, follow }),
     operations,
   };
 
@@ -228,7 +234,7 @@ export async function createFrontDoor(options: FrontDoorOptions): Promise<FrontD
     },
     unregister: (name) => endpoints.remove(name),
     subscriptionsChanged: () => lifecycle.changed(),
-    preflight: (request): Promise<readonly ErrorBody[]> => askProviders(request, endpoints, send, lifecycle.ensure),
+    preflight: (request): Promise<readonly ErrorBody[]> => askProviders(request, endpoints, send, ensureTold),
     async notified(token) {
       let key: string;
       try {

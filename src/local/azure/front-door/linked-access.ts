@@ -41,8 +41,9 @@ export function linksIn(body: unknown): readonly Link[] {
   const left: unknown[] = [body];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     if (typeof next === 'string') note(next);
-    else if (Array.isArray(next)) left.push(...next.filter((item) => item !== undefined && item !== null));
-    else if (typeof next === 'object' && next !== null) {
+    else if (Array.isArray(next)) {
+      for (const item of next) if (item !== undefined && item !== null) left.push(item);
+    } else if (typeof next === 'object' && next !== null) {
       for (const [name, value] of Object.entries(next)) {
         // A member that is null is taken away, not used.
         if (value === null || value === undefined) continue;

@@ -9,6 +9,7 @@ import type { ArmResource, Json } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Served } from './endpoints.ts';
+import { withIdentity } from './identities.ts';
 import { rewriteLink } from './links.ts';
 import type { RemoteAnswer } from './remote.ts';
 import { stamps } from './stamp.ts';
@@ -140,7 +141,9 @@ export function createCalls(options: CallsOptions): ProviderCalls {
       if (id.subscriptionId !== undefined) await options.ensureTold(endpoint, id.subscriptionId);
       // After a restart the request may have been made before: it is not made twice at once.
       await settle(id);
-      const answer = await call('PUT', endpoint, pathOf(id, apiVersion), caller, { id, body });
+      const record = (await world().resources.read(id.key))?.body;
+      const filled = await withIdentity(world(), 'PUT', id, body, record);
+      const answer = await call('PUT', endpoint, pathOf(id, apiVersion), caller, { id, body: filled });
       if (answer.status >= 400) throw errorOf(answer, endpoint);
       await finish(answer, endpoint, caller);
       const settled = await settle(id);

@@ -83,7 +83,7 @@ function identityStamps({ world, record, body }: StampOptions, id: ResourceId): 
   const identity = isRecord(body) && isRecord(body.identity) ? body.identity : record?.resource.identity;
   if (!isRecord(identity) || identity.type === undefined || identity.type === 'None') return {};
   const known = record?.resource.identity;
-  const principalId = isRecord(known) ? known.principalId : undefined;
+  const principalId = identity.principalId ?? (isRecord(known) ? known.principalId : undefined);
   return {
     'x-ms-identity-url': identityUrl(world, id, record?.resource.location),
     ...(typeof principalId === 'string' ? { 'x-ms-identity-principal-id': principalId } : {}),

@@ -5,6 +5,7 @@ import { parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import { Secret } from '../../../kit/secret.ts';
 import type { Action, CallerIdentity, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
+import { dropIdentity } from '../managed-identity/resource-identity.ts';
 import { isReflecting } from './caller.ts';
 import type { EndpointType } from './endpoint.ts';
 import { linksIn } from './linked-access.ts';
@@ -101,9 +102,10 @@ export function remoteType(current: () => EndpointType, reach: Reach): ResourceT
         references: {},
       };
     },
-    async effect(_world, { kind, id, record }) {
+    async effect(world, { kind, id, record }) {
       if (kind === 'delete') {
         if (record.resource.properties?.gone !== true) await reach.remove(id);
+        await dropIdentity(world, record);
         return undefined;
       }
       const request = record.secrets?.request;
