@@ -5,6 +5,7 @@ import type { ResourceType } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';
 
 export const identityVersions = [
+  '2025-05-31-preview',
   '2025-01-31-preview',
   '2024-11-30',
   '2023-07-31-preview',

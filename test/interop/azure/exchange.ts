@@ -1,0 +1,92 @@
+// One request and its answer, as kept in a recording.
+import type { Naming, Plain } from './naming.ts';
+
+export interface Exchange {
+  readonly method: string;
+  /** `{origin}/…`, or `https://name/…` for hosts of their own. */
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body?: Plain;
+  readonly answer: Answered;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body?: Plain;
+}
+
+/** What goes over the wire, before names are given. */
+export interface RawExchange {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: Buffer;
+  readonly answer: {
+    readonly status: number;
+    readonly headers: { readonly [name: string]: string };
+    readonly body: Buffer;
+  };
+}
+
+/** Headers that change what a request means; the rest says which tool and which run it came from. */
+export const requestHeaders = ['authorization', 'content-type', 'if-match', 'if-none-match', 'consistencylevel'];
+const answerHeaders = [
+  'content-type',
+  'www-authenticate',
+  'location',
+  'azure-asyncoperation',
+  'retry-after',
+  'x-ms-error-code',
+];
+
+export function namedExchange(raw: RawExchange, naming: Naming): Exchange {
+  // In the order in which values come up in every run: the request, then its answer.
+  const request = {
+    method: raw.method,
+    url: naming.named(raw.url),
+    headers: naming.named(chosen(raw.headers, requestHeaders)),
+    ...bodyOf(raw.body, raw.headers['content-type'], naming),
+  };
+  return { ...request, answer: namedAnswer(raw.answer, naming) };
+}
+
+export function namedAnswer(raw: RawExchange['answer'], naming: Naming): Answered {
+  return {
+    status: raw.status,
+    headers: naming.named(chosen(raw.headers, answerHeaders)),
+    ...bodyOf(raw.body, raw.headers['content-type'], naming),
+  };
+}
+
+/** Whether an answer says that an operation is still under way, so that the same is asked again. */
+export function isUnderWay(answer: Answered): boolean {
+  const status = member(answer.body, 'status') ?? member(member(answer.body, 'properties'), 'provisioningState');
+  const ended = ['Succeeded', 'Failed', 'Canceled'];
+  if (typeof status === 'string') return !ended.includes(status);
+  return answer.status === 202;
+}
+
+function member(value: Plain | undefined, name: string): Plain | undefined {
+  if (value === undefined || value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
+  return (value as { readonly [member: string]: Plain })[name];
+}
+
+function chosen(headers: { readonly [name: string]: string }, names: readonly string[]): { [name: string]: string } {
+  return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
+}
+
+function bodyOf(body: Buffer, type: string | undefined, naming: Naming): { body?: Plain } {
+  if (body.length === 0) return {};
+  const text = body.toString();
+  return { body: naming.named(/json/i.test(type ?? '') ? documentOf(text) : text) };
+}
+
+/** az sends templates in a form that JSON is a part of; such a body is kept as text. */
+function documentOf(text: string): Plain {
+  try {
+    return JSON.parse(text) as Plain;
+  } catch {
+    return text;
+  }
+}
