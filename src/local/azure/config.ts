@@ -52,6 +52,8 @@ export interface AzureConfig {
   /** Namespaces beside those of providers.ts. */
   readonly providers?: readonly Provider[];
   readonly dataPlanes?: readonly DataPlaneService[];
+  /** Ids of applications that are services of the platform: they write deny assignments and ask about anybody's access. */
+  readonly platformApps?: readonly string[];
   /** Resource providers that Resource Manager is the front door of; more come over the control endpoint. */
   readonly resourceProviders?: readonly Endpoint[];
   /** Users, groups and applications that the directory shall have. */

@@ -229,7 +229,7 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
           profile,
           tenantId,
           owners: [owner.objectId, ...(config.owners ?? [])],
-          platformApps: [resourceProviderAppId],
+          platformApps: [resourceProviderAppId, ...(config.platformApps ?? [])],
           groupsOf: (objectId) => entra.entra.objects.groupsOf(objectId),
         }),
         faults,

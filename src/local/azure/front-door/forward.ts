@@ -19,10 +19,10 @@ import { passedHeaders, stamps } from './stamp.ts';
 export interface ForwardOptions {
   readonly send: (endpoint: Endpoint, request: RemoteRequest) => Promise<RemoteAnswer>;
   readonly ensureTold: (endpoint: Endpoint, subscriptionId: string) => Promise<void>;
-  /** Writes down how a provider says that a resource is. */
-  readonly reflect: (id: ResourceId, body: JsonObject, caller: CallerIdentity) => Promise<void>;
-  /** Removes the record of a resource that is gone. */
-  readonly forget: (id: ResourceId, caller: CallerIdentity) => Promise<void>;
+  /** Writes down how a provider says that a resource is; false when that could not be done now. */
+  readonly reflect: (id: ResourceId, body: JsonObject, caller: CallerIdentity) => Promise<boolean>;
+  /** Removes the record of a resource that is gone; false when that could not be done now. */
+  readonly forget: (id: ResourceId, caller: CallerIdentity) => Promise<boolean>;
   readonly follow: (id: ResourceId) => void;
 }
 
@@ -104,11 +104,10 @@ async function noteOutcome(
   const isOk = status >= 200 && status < 300;
   if (method === 'PUT' || method === 'PATCH') {
     if (!isOk) return;
-    if (isRecord(body)) await reflect(id, body as JsonObject, caller);
-    if (status === 202 || !isTerminal(body)) follow(id);
+    const isNoted = isRecord(body) && (await reflect(id, body as JsonObject, caller));
+    if (!isNoted || status === 202 || !isTerminal(body)) follow(id);
   } else if (method === 'DELETE') {
-    if (status === 202) follow(id);
-    else if (isOk && record !== undefined) await forget(id, caller);
+    if (status === 202 || (isOk && record !== undefined && !(await forget(id, caller)))) follow(id);
   } else if (status === 404 && record !== undefined) follow(id);
 }
 

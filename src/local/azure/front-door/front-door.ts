@@ -130,27 +130,29 @@ export async function createFrontDoor(options: FrontDoorOptions): Promise<FrontD
   };
 
   const versionOf = (id: ResourceId): string => servedBy(id).type.apiVersions[0] ?? '';
-  const reflect = async (id: ResourceId, body: JsonObject, caller: CallerIdentity): Promise<void> => {
+  /** False when something else is under way on the record, or its group is going: it is to be looked at again. */
+  const reflect = async (id: ResourceId, body: JsonObject, caller: CallerIdentity): Promise<boolean> => {
     const { resources } = world();
     const there = (await resources.read(id.key))?.body;
     const envelope = envelopeOf(body);
-    if (there && JSON.stringify(envelopeOf(there.resource)) === JSON.stringify(envelope)) return;
+    if (there && JSON.stringify(envelopeOf(there.resource)) === JSON.stringify(envelope)) return true;
     try {
       await resources.put(id, envelope, { apiVersion: versionOf(id), caller: reflecting(caller), faults: [] });
+      return true;
     } catch (err) {
-      // Something else is under way on the record, or its group is going: it is looked at again.
       logger.debug({ err, resource: id.key }, 'the record of a resource was not brought up to date');
-      follower.follow(id.key);
+      return false;
     }
   };
-  const forget = async (id: ResourceId, caller: CallerIdentity): Promise<void> => {
+  const forget = async (id: ResourceId, caller: CallerIdentity): Promise<boolean> => {
     const { resources } = world();
     try {
       await resources.change(id.key, markedGone);
       await resources.delete(id, { apiVersion: versionOf(id), caller: reflecting(caller), faults: [] });
+      return true;
     } catch (err) {
       logger.debug({ err, resource: id.key }, 'the record of a resource that is gone was not removed yet');
-      follower.follow(id.key);
+      return false;
     }
   };
   const look = async (key: string): Promise<Seen> => {
@@ -161,10 +163,9 @@ export async function createFrontDoor(options: FrontDoorOptions): Promise<FrontD
     const spelt = idOfKey(record.resource.id) ?? id;
     const resource = await calls.get(spelt);
     if (resource === undefined) {
-      await forget(spelt, platform());
-      return 'settled';
+      return (await forget(spelt, platform())) ? 'settled' : 'unknown';
     }
-    await reflect(spelt, resource, platform());
+    if (!(await reflect(spelt, resource, platform()))) return 'unknown';
     return isTerminal(resource) ? 'settled' : 'moving';
   };
   const follower = createFollower(look, logger);

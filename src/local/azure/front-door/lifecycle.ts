@@ -91,34 +91,29 @@ export async function createLifecycle(options: LifecycleOptions): Promise<Lifecy
     }
     told.set(keyOf(entry.endpoint, entry.subscriptionId), entry);
   };
+  /** The body that is still to be sent; undefined when nothing is. */
+  const owed = (endpoint: Endpoint, subscriptionId: string): LifecycleBody | undefined => {
+    const subscription = subscriptions.find(subscriptionId);
+    const body = subscription && wanted(endpoint, subscription);
+    const before = told.get(keyOf(endpoint.name, foldCase(subscriptionId)));
+    return body === undefined || before?.body === JSON.stringify(body) ? undefined : body;
+  };
   const deliver = async (endpoint: Endpoint, subscriptionId: string): Promise<void> => {
-    for (;;) {
-      const subscription = subscriptions.find(subscriptionId);
-      const body = subscription && wanted(endpoint, subscription);
-      if (subscription === undefined || body === undefined) return;
-      const text = JSON.stringify(body);
-      if (told.get(keyOf(endpoint.name, subscription.subscriptionId))?.body === text) return;
-      await send(endpoint, subscription.subscriptionId, body);
+    for (let body = owed(endpoint, subscriptionId); body !== undefined; body = owed(endpoint, subscriptionId)) {
+      await send(endpoint, subscriptionId, body);
       const { registrationDate } = body;
-      await keep({
-        endpoint: endpoint.name,
-        subscriptionId: subscription.subscriptionId,
-        registrationDate,
-        body: text,
-      });
+      await keep({ endpoint: endpoint.name, subscriptionId, registrationDate, body: JSON.stringify(body) });
     }
   };
-  /** One after the other for each provider and subscription, so that the last word is the last state. */
-  const ensure = (endpoint: Endpoint, subscriptionId: string): Promise<void> => {
-    const key = keyOf(endpoint.name, foldCase(subscriptionId));
-    const there = sending.get(key);
-    const work = (there ?? Promise.resolve()).catch(() => undefined).then(() => deliver(endpoint, subscriptionId));
+  /** One at a time for each provider and subscription, so that the last word is the last state; those who come meanwhile wait for it. */
+  const ensure = async (endpoint: Endpoint, given: string): Promise<void> => {
+    const subscriptionId = foldCase(given);
+    const key = keyOf(endpoint.name, subscriptionId);
+    for (let there = sending.get(key); there !== undefined; there = sending.get(key)) await there;
+    if (owed(endpoint, subscriptionId) === undefined) return;
+    const work = deliver(endpoint, subscriptionId).finally(() => sending.delete(key));
     sending.set(key, work);
-    const forget = (): void => {
-      if (sending.get(key) === work) sending.delete(key);
-    };
-    work.then(forget, forget);
-    return work;
+    await work;
   };
   const round = async (retryMs: number): Promise<void> => {
     let failures = 0;
