@@ -1,6 +1,5 @@
 // The certificate that Resource Manager shows to providers, kept fresh, and the document by which they know it.
 import { join } from 'node:path';
-import { issueClientCertificate } from '../../../pki/authority.ts';
 import type { KeyedCertificate } from '../../../pki/certificate.ts';
 import { certificateFiles } from '../../../pki/files.ts';
 import { type CertificateKeeper, keepCertificate } from '../../../pki/renewal.ts';
@@ -23,7 +22,11 @@ export function keepArmCertificate(options: ArmCertificateOptions): Promise<Cert
   const name = armCertificateName(suffix);
   return keepCertificate({
     files: certificateFiles(join(directory, 'pki'), 'arm'),
-    issue: () => issueClientCertificate(authority, { commonName: name, dnsNames: [name] }),
+    async issue() {
+      // Loaded when it is needed, which is seldom: starting is quicker without it.
+      const { issueClientCertificate } = await import('../../../pki/authority.ts');
+      return issueClientCertificate(authority, { commonName: name, dnsNames: [name] });
+    },
     stillRight: (certificate) =>
       certificate.checkIssued(authority.certificate) &&
       certificate.subjectAltName?.split(', ').includes(`DNS:${name}`) === true,
