@@ -17,6 +17,7 @@ import {
   type Grant,
   roleAssignmentType,
   roleDefinitionType,
+  sameKey,
 } from './assignments.ts';
 import { type ManagementGroupsOf, reaches, scopeKey } from './scope.ts';
 
@@ -52,8 +53,8 @@ export interface RoleAccess extends Access {
   groupsOf(objectId: string): readonly string[];
   /** Whether what stands at a scope is good for another one. */
   reaches(scope: string, asked: string): boolean;
-  /** Takes an assignment that is being written; false when another name has it. */
-  claim(same: string, key: string): boolean;
+  /** Takes a principal, role and scope for an assignment that is being written; false when another one has them. */
+  claim(asked: { readonly principalId: string; readonly role: string; readonly scope: string }, key: string): boolean;
 }
 
 /** The access of a cloud whose roles are assigned; throws for a cloud without them. */
@@ -201,8 +202,11 @@ export function createAccess(options: AccessOptions): RoleAccess {
     },
     async noted({ kind, record }) {
       await loaded();
-      if (kind === 'delete') assignments.forget(idKey(record.resource.id));
+      const key = idKey(record.resource.id);
+      const claimed = kind === 'delete' ? undefined : [...claims].find(([, claim]) => claim.key === key);
+      if (kind === 'delete') assignments.forget(key);
       else assignments.note(record);
+      if (claimed) claims.delete(claimed[0]);
       const { visibleAt } = record.resource.properties ?? {};
       if (kind !== 'delete' && typeof visibleAt === 'number') noteGrant(visibleAt);
     },
@@ -210,7 +214,8 @@ export function createAccess(options: AccessOptions): RoleAccess {
       const slow = faults.standing('slowRoleAssignments').map(({ seconds }) => seconds * 1000);
       return clock.now() + Math.max(durationOf(profile(), roleAssignmentType, 'visible'), ...slow);
     },
-    claim(same, key) {
+    claim({ principalId, role, scope }, key) {
+      const same = sameKey(principalId, role, scope);
       const now = performance.now();
       const there = claims.get(same);
       if (there !== undefined && there.key !== key && there.until > now) return false;

@@ -73,6 +73,7 @@ export function createAssignments(): Assignments {
   const counts = new Map<string, number>();
   const denies = new Map<string, Deny>();
   const custom = new Map<string, CustomRole>();
+  const customNames = new Map<string, string>();
   const compiled = new Map<string, readonly CompiledPermission[]>();
   let version = 0;
 
@@ -95,11 +96,11 @@ export function createAssignments(): Assignments {
       count(counts, subscriptionOfKey(grant.scope), -1);
     }
     denies.delete(key);
-    for (const [name, role] of custom) {
-      if (role.key !== key) continue;
-      custom.delete(name);
-      compiled.delete(name);
-    }
+    const name = customNames.get(key);
+    if (name === undefined) return;
+    customNames.delete(key);
+    custom.delete(name);
+    compiled.delete(name);
   };
   const take: { readonly [type: string]: (record: ResourceRecord) => void } = {
     [roleAssignmentType](record) {
@@ -119,6 +120,7 @@ export function createAssignments(): Assignments {
     [roleDefinitionType](record) {
       const role = customRoleOf(record);
       custom.set(role.name, role);
+      customNames.set(role.key, role.name);
       compiled.delete(role.name);
     },
   };
@@ -157,7 +159,8 @@ export function createAssignments(): Assignments {
   };
 }
 
-function sameKey(principalId: string, role: string, scope: string): string {
+/** Names an assignment by what it gives. */
+export function sameKey(principalId: string, role: string, scope: string): string {
   return `${principalId} ${role} ${scope}`;
 }
 

@@ -73,6 +73,7 @@ test('what is wrong with an assignment is said with the codes of Azure', async (
   assert.equal((await put(randomUUID(), { principalId: randomUUID(), principalType: 'ServicePrincipal' })).status, 201);
   assert.equal((await azure.call(at(name), { method: 'DELETE' })).status, 200);
   assert.equal((await azure.call(at(name), { method: 'DELETE' })).status, 204);
+  assert.equal((await put(randomUUID(), {})).status, 201);
 });
 
 test('of two who assign the same at once, one is told that it exists', async (t) => {

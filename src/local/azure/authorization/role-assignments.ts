@@ -165,7 +165,7 @@ function demandNew(
   key: string,
 ): void {
   const there = assignments.same(principalId, role, scopeKey(scope));
-  if ((there && there.key !== key) || !access.claim(`${principalId} ${role} ${scopeKey(scope)}`, key))
+  if ((there && there.key !== key) || !access.claim({ principalId, role, scope: scopeKey(scope) }, key))
     throw new ArmError(409, 'RoleAssignmentExists', 'The role assignment already exists.');
   const subscriptionId = subscriptionOfKey(scopeKey(scope));
   if (subscriptionId !== undefined && assignments.countIn(subscriptionId) >= assignmentsMax)
