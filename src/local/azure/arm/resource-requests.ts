@@ -29,7 +29,7 @@ export const resourceHandlers: { readonly [method in Exclude<Method, 'POST'>]: H
     const body = objectBody(call);
     await demandLinked(call, id, known, body);
     const written = await call.world.resources.put(id, body, writeOptions(call));
-    return writtenAnswer(call, id, known, written, written.created ? 201 : 200);
+    return writtenAnswer(call, id, known, written, written.created ? (known.type.createdStatus ?? 201) : 200);
   },
   async PATCH(call, id, known) {
     const body = objectBody(call);

@@ -12,7 +12,7 @@ import { anotherOperation } from './plan.ts';
 import type { ActionRequest } from './provider.ts';
 import type { Json } from './record.ts';
 import type { PutOptions } from './resources.ts';
-import { operationKey, partitionOf, readResource } from './state.ts';
+import { actionVerb, operationKey, partitionOf, readResource } from './state.ts';
 
 type Request = Pick<ActionRequest, 'apiVersion' | 'body' | 'query' | 'caller'> & Pick<PutOptions, 'faults'>;
 
@@ -54,7 +54,7 @@ export async function actOn(
     const operation = kernel.operations.make({
       resourceId: record.resource.id,
       type: known.key,
-      verb,
+      verb: actionVerb(verb),
       apiVersion,
       caller,
       query,

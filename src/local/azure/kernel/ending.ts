@@ -12,6 +12,7 @@ import type { Json, JsonObject } from './record.ts';
 import { removeTree, treeOf } from './removal.ts';
 import { groupType } from './resource-group.ts';
 import {
+  actionOf,
   operationTtlSeconds,
   readOperation,
   readResource,
@@ -112,7 +113,7 @@ async function removing(kernel: Kernel, id: ResourceId): Promise<Outcome> {
 async function acting(kernel: Kernel, operation: StoredOperation, id: ResourceId): Promise<Outcome> {
   const { verb, caller, apiVersion, query = {}, secrets } = operation;
   const document = await readResource(kernel.state, id.key);
-  const action = document && kernel.catalogue.find(document.body.type)?.definition.actions?.[verb];
+  const action = document && kernel.catalogue.find(document.body.type)?.definition.actions?.[actionOf(verb)];
   if (!document || !action || !caller)
     return { error: new ArmError(404, 'ResourceNotFound', `The resource '${id.text}' was not found.`) };
   const body = secrets?.request === undefined ? undefined : (JSON.parse(secrets.request.reveal()) as JsonObject);

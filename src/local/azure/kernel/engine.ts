@@ -204,7 +204,7 @@ export async function createResources(options: ResourcesOptions): Promise<Runnin
 
 /** What the kernel itself keeps of a record stays. */
 function keptBy({ operation, deleting }: StoredResource, changed: ResourceRecord): StoredResource {
-  const { operation: _, ...rest } = changed;
+  const { operation: _, uses: __, ...rest } = changed as ResourceRecord & Pick<StoredResource, 'uses'>;
   return {
     ...rest,
     kind: 'resource',

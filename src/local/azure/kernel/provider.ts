@@ -48,6 +48,8 @@ export interface ResourceType {
   /** Of the body of a PUT, checked whole without coercion. Members that it does not know are kept. Left out: any object. */
   readonly schema?: TSchema;
   readonly asynchrony?: Asynchrony;
+  /** The status of a PUT that made the resource; 201 when left out. */
+  readonly createdStatus?: 200;
   /** What a PATCH may change: tags, or the whole by JSON merge patch. 405 when left out. */
   readonly patch?: 'tags' | 'merge';
   /** Set false for types that the server alone makes, which clients only read. */

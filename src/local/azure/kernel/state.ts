@@ -29,7 +29,7 @@ export interface StoredOperation {
   readonly status: OperationState;
   /** The resource that it is about, as spelt by the resource itself. */
   readonly resourceId: string;
-  /** `create`, `update`, `delete`, or an action's name in lower case. */
+  /** `create`, `update`, `delete`, or an action's name in lower case (see `actionVerb`). */
   readonly verb: string;
   readonly apiVersion: string;
   /** Of the resource, for the path under which it is polled. */
@@ -116,6 +116,19 @@ const inSubscription = /^\/subscriptions\/([0-9a-f-]{36})(?:\/|$)/;
 /** The same for a folded id. */
 export function partitionOfKey(key: string): string {
   return inSubscription.exec(key)?.[1] ?? tenantPartition;
+}
+
+const ownVerbs: ReadonlySet<string> = new Set(['create', 'update', 'delete']);
+const actionEnding = '/action';
+
+/** The verb of an operation that an action is: scale sets have an action that is named `delete`. */
+export function actionVerb(action: string): string {
+  return ownVerbs.has(action) ? `${action}${actionEnding}` : action;
+}
+
+/** The action that the verb of an operation is of. */
+export function actionOf(verb: string): string {
+  return verb.endsWith(actionEnding) ? verb.slice(0, -actionEnding.length) : verb;
 }
 
 export function operationKey(operationId: string): string {
