@@ -1,7 +1,10 @@
 // The provider namespaces of this cloud. A namespace is a folder beside this file; one line here makes it part of the cloud.
 import { decisionPoint } from './authorization/check-access.ts';
 import { authorizationProvider } from './authorization/provider.ts';
+import { computeProvider } from './compute/provider.ts';
 import { deploymentsProvider } from './deployments/deployments.ts';
+import { documentDbProvider } from './document-db/provider.ts';
+import { eventGridProvider } from './event-grid/provider.ts';
 import { preflightByProviders } from './front-door/front-door.ts';
 import type { DataPlaneService } from './kernel/data-plane.ts';
 import type { Provider } from './kernel/provider.ts';
@@ -9,6 +12,8 @@ import { vaultPlane } from './key-vault/plane.ts';
 import { keyVaultProvider } from './key-vault/provider.ts';
 import { managedIdentityProvider } from './managed-identity/provider.ts';
 import { networkProvider } from './network/provider.ts';
+import { postgresqlProvider } from './postgresql/provider.ts';
+import { quotaProvider } from './quota/provider.ts';
 import { resourcesProviders } from './resources-provider/provider.ts';
 
 export const providers: readonly Provider[] = [
@@ -17,7 +22,12 @@ export const providers: readonly Provider[] = [
   managedIdentityProvider(),
   deploymentsProvider({ preflight: preflightByProviders }),
   networkProvider,
+  computeProvider,
+  quotaProvider,
   keyVaultProvider,
+  eventGridProvider,
+  postgresqlProvider,
+  documentDbProvider,
 ];
 
 /** Services with host names of their own. */
