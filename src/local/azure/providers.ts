@@ -5,6 +5,8 @@ import { computeProvider } from './compute/provider.ts';
 import { deploymentsProvider } from './deployments/deployments.ts';
 import { documentDbProvider } from './document-db/provider.ts';
 import { eventGridProvider } from './event-grid/provider.ts';
+import { documentDbProvider } from './document-db/provider.ts';
+import { eventGridProvider } from './event-grid/provider.ts';
 import { preflightByProviders } from './front-door/front-door.ts';
 import type { DataPlaneService } from './kernel/data-plane.ts';
 import type { Provider } from './kernel/provider.ts';
@@ -14,6 +16,7 @@ import { managedIdentityProvider } from './managed-identity/provider.ts';
 import { networkProvider } from './network/provider.ts';
 import { postgresqlProvider } from './postgresql/provider.ts';
 import { quotaProvider } from './quota/provider.ts';
+import { postgresqlProvider } from './postgresql/provider.ts';
 import { resourcesProviders } from './resources-provider/provider.ts';
 
 export const providers: readonly Provider[] = [
@@ -25,6 +28,9 @@ export const providers: readonly Provider[] = [
   computeProvider,
   quotaProvider,
   keyVaultProvider,
+  eventGridProvider,
+  postgresqlProvider,
+  documentDbProvider,
   eventGridProvider,
   postgresqlProvider,
   documentDbProvider,

@@ -37,7 +37,7 @@ export const template = {
 };
 
 export const steps: readonly Step[] = [
-  { name: 'account-show', args: ['account', 'show'], prints: { environmentName: '{cloud}', state: 'Enabled' } },
+  { name: 'account-show', args: ['account', 'show'], prints: { environmentName: 'AroLocal', state: 'Enabled' } },
   { name: 'account-list', args: ['account', 'list', '--refresh'], prints: [{ isDefault: true }] },
   { name: 'account-list-locations', args: ['account', 'list-locations'], statusOnly: true },
   { name: 'account-token', args: ['account', 'get-access-token', '--query', 'tokenType'], prints: 'Bearer' },
