@@ -18,6 +18,9 @@ import { postgresqlProvider } from './postgresql/provider.ts';
 import { quotaProvider } from './quota/provider.ts';
 import { postgresqlProvider } from './postgresql/provider.ts';
 import { resourcesProviders } from './resources-provider/provider.ts';
+import { blobPlane } from './storage/plane.ts';
+import { storageProvider } from './storage/provider.ts';
+import { webPlane } from './storage/web.ts';
 
 export const providers: readonly Provider[] = [
   ...resourcesProviders,
@@ -28,6 +31,7 @@ export const providers: readonly Provider[] = [
   computeProvider,
   quotaProvider,
   keyVaultProvider,
+  storageProvider,
   eventGridProvider,
   postgresqlProvider,
   documentDbProvider,
@@ -37,4 +41,4 @@ export const providers: readonly Provider[] = [
 ];
 
 /** Services with host names of their own. */
-export const dataPlanes: readonly DataPlaneService[] = [decisionPoint, vaultPlane];
+export const dataPlanes: readonly DataPlaneService[] = [decisionPoint, vaultPlane, blobPlane, webPlane];
