@@ -246,13 +246,17 @@ test('quota and restrictions', async (t) => {
 });
 
 test('power states take the time of the profile', async (t) => {
-  const { compute, machine, azure } = await startCompute(t);
+  const { compute, machine, azure, control, call, here } = await startCompute(t);
   await compute.virtualMachines.createOrUpdate(group, 'vm', await machine('vm'));
-  const { world } = azure;
-  const id = (await compute.virtualMachines.get(group, 'vm')).id ?? '';
-  const poller = compute.virtualMachines.deallocate(group, 'vm');
-  await poller;
-  assert.equal((await world.resources.read(id))?.body.resource.properties?.powerState, 'deallocated');
+  assert.ok((await control('/profile', { method: 'PUT', body: { name: 'azure' } })).status < 300);
+  const codes = async () => (await compute.virtualMachines.instanceView(group, 'vm')).statuses?.map(({ code }) => code);
+  const asked = await call(`${here}/virtualMachines/vm/deallocate?api-version=2024-07-01`, { method: 'POST' });
+  assert.equal(asked.status, 202);
+  assert.deepEqual(await codes(), ['ProvisioningState/updating', 'PowerState/running']);
+  const again = await call(`${here}/virtualMachines/vm/start?api-version=2024-07-01`, { method: 'POST' });
+  assert.equal(again.status, 409, 'one thing at a time');
+  await azure.world.clock.advance(40_000);
+  assert.deepEqual(await codes(), ['ProvisioningState/succeeded', 'PowerState/deallocated']);
 });
 
 test('scale sets', async (t) => {

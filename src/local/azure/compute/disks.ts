@@ -1,4 +1,5 @@
 // Managed disks and snapshots.
+
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
@@ -9,6 +10,7 @@ import type { World } from '../kernel/world.ts';
 import { demandReference } from '../network/references.ts';
 import { withoutNulls } from '../network/request-body.ts';
 import { zonesOf } from '../network/sku.ts';
+import { textOf } from '../network/text.ts';
 import { usersOf } from '../network/users.ts';
 import { diskVersions } from './api-versions.ts';
 import { slowType } from './base-type.ts';
@@ -90,7 +92,7 @@ async function prepare(
     await demandReference(world, set, {
       type: 'microsoft.compute/diskencryptionsets',
       by: id,
-      location: String(body.location),
+      location: textOf(body.location),
     });
   const kept: JsonObject = {
     ...plain,
@@ -132,8 +134,8 @@ async function sourceSize(
 
 function skuOf(body: JsonObject, names: readonly string[]): JsonObject {
   const asked = (body.sku as JsonObject | undefined)?.name ?? names[0];
-  const name = names.find((one) => foldCase(one) === foldCase(String(asked)));
-  if (name === undefined) throw invalidValue('sku.name', String(asked));
+  const name = names.find((one) => foldCase(one) === foldCase(textOf(asked)));
+  if (name === undefined) throw invalidValue('sku.name', textOf(asked));
   return { name, tier: (name.split('_')[0] ?? name).replace(/SSD$/, '') };
 }
 

@@ -3,12 +3,13 @@
 import type { EffectEvent } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
+import { textOf } from '../network/text.ts';
 
 /** Where an identity of the resource's own is kept; not shown. */
 export const ownIdentity = 'ownIdentity';
 
 function typesOf({ identity }: ArmResource): string {
-  return String((identity as JsonObject | undefined)?.type ?? '');
+  return textOf((identity as JsonObject | undefined)?.type ?? '');
 }
 
 /** Makes or takes away the identity of a resource's own; what to keep of it. */

@@ -1,9 +1,11 @@
 // Instance views: how machines are right now.
+
 import { ArmError, notFound } from '../../../arm/errors.ts';
 import { parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import type { ProviderRoute, RouteRequest } from '../kernel/provider.ts';
 import type { JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
+import { textOf } from '../network/text.ts';
 import { machineVersions } from './api-versions.ts';
 import { statusesOf } from './power.ts';
 import { vmSizes } from './sizes.ts';
@@ -20,8 +22,8 @@ export function instanceView(world: World, record: ResourceRecord): JsonObject {
   const boot = diagnosticsProfile?.bootDiagnostics as JsonObject | undefined;
   return {
     ...(osProfile?.computerName === undefined ? {} : { computerName: osProfile.computerName }),
-    osName: String(image?.offer ?? 'linux'),
-    osVersion: String(image?.exactVersion ?? ''),
+    osName: textOf(image?.offer ?? 'linux'),
+    osVersion: textOf(image?.exactVersion ?? ''),
     hyperVGeneration: 'V2',
     vmAgent: {
       vmAgentVersion: '2.9.1.1',

@@ -1,7 +1,9 @@
 // Power states of machines: how actions change them, and how instance views tell them.
+
 import { ArmError } from '../../../arm/errors.ts';
 import type { Action } from '../kernel/provider.ts';
 import type { JsonObject, ResourceRecord } from '../kernel/record.ts';
+import { textOf } from '../network/text.ts';
 
 export type Power = 'running' | 'stopped' | 'deallocated';
 
@@ -26,7 +28,7 @@ export function withPower(record: ResourceRecord, power: Power): ResourceRecord 
 
 /** The statuses of an instance view. */
 export function statusesOf(record: ResourceRecord, time: string): readonly JsonObject[] {
-  const state = String(record.resource.properties?.provisioningState ?? 'Succeeded').toLowerCase();
+  const state = textOf(record.resource.properties?.provisioningState ?? 'Succeeded').toLowerCase();
   const shown = record.operation !== undefined && state === 'succeeded' ? 'updating' : state;
   const power = powerOf(record);
   const provisioning: JsonObject = {

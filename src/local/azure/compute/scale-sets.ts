@@ -1,4 +1,5 @@
 // Scale sets: a model, and as many machines of it as the capacity says.
+
 import { createHash, randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
@@ -19,6 +20,7 @@ import { joinRights, parentId } from '../network/references.ts';
 import { withoutNulls } from '../network/request-body.ts';
 import { zonesOf } from '../network/sku.ts';
 import { isSystem, systemCaller } from '../network/system-caller.ts';
+import { textOf } from '../network/text.ts';
 import { referencesOf } from '../network/users.ts';
 import { demandQuota } from '../quota/limits.ts';
 import { machineVersions } from './api-versions.ts';
@@ -55,13 +57,13 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
   } = (withoutNulls(body) as { readonly properties?: JsonObject }).properties ?? {};
   const given = shaped(properties, plain);
   const asked = shaped(sku, body.sku as JsonObject | undefined);
-  const location = String(body.location);
+  const location = textOf(body.location);
   const { zones } = zonesOf(world, id, body);
   if (asked.name === undefined) throw missingParameter('sku.name');
   const skuBefore = (current?.resource.sku ?? {}) as JsonObject;
   const capacity = asked.capacity ?? Number(skuBefore.capacity ?? 0);
   const size = demandSize(world, id, asked.name, location, zones ?? []);
-  const sizeBefore = findSize(String(skuBefore.name));
+  const sizeBefore = findSize(textOf(skuBefore.name));
   await demandQuota(world, {
     subscriptionId: id.subscriptionId ?? '',
     location,
@@ -141,7 +143,7 @@ async function effect(world: World, event: EffectEvent): Promise<JsonObject | un
   const machines = await machinesOf(world, resource.id);
   const last = Math.max(-1, ...machines.map(({ resource: { name } }) => Number(name)));
   for (let more = 0; more < capacity - machines.length; more++)
-    await putMachine(world, resource, String(last + 1 + more));
+    await putMachine(world, resource, textOf(last + 1 + more));
   for (const machine of machines.slice(capacity)) await removeMachine(world, machine.resource.id);
   const { mode } = (resource.properties?.upgradePolicy ?? {}) as JsonObject;
   if (mode !== 'Manual')
@@ -162,7 +164,7 @@ async function putMachine(world: World, set: ArmResource, instanceId: string): P
   const { storageProfile, osProfile, networkProfile, diagnosticsProfile } = (set.properties?.virtualMachineProfile ??
     {}) as JsonObject;
   const zones = set.zones as readonly string[] | undefined;
-  const prefix = String((osProfile as JsonObject | undefined)?.computerNamePrefix ?? set.name);
+  const prefix = textOf((osProfile as JsonObject | undefined)?.computerNamePrefix ?? set.name);
   await world.resources.put(
     parsed.id,
     {
@@ -340,10 +342,10 @@ export const scaleSetRoutes: readonly ProviderRoute[] = [
       const counts = new Map<string, number>();
       const add = (code: string): void => void counts.set(code, (counts.get(code) ?? 0) + 1);
       for (const machine of await machinesOf(request.world, set.resource.id)) {
-        add(`ProvisioningState/${String(machine.resource.properties?.provisioningState ?? 'Succeeded').toLowerCase()}`);
+        add(`ProvisioningState/${textOf(machine.resource.properties?.provisioningState ?? 'Succeeded').toLowerCase()}`);
         add(`PowerState/${powerOf(machine)}`);
       }
-      const state = String(set.resource.properties?.provisioningState ?? 'Succeeded');
+      const state = textOf(set.resource.properties?.provisioningState ?? 'Succeeded');
       return {
         virtualMachine: { statusesSummary: [...counts].map(([code, count]) => ({ code, count })) },
         statuses: [

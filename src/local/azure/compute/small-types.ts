@@ -1,10 +1,12 @@
 // Types of Microsoft.Compute that hold little more than what they are given.
+
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import type { ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
+import { textOf } from '../network/text.ts';
 import { asReferences, idsOfType, inUseError, usersOf } from '../network/users.ts';
 import { galleryVersions } from './api-versions.ts';
 import { baseType, slowType } from './base-type.ts';
@@ -28,7 +30,7 @@ export const availabilitySets: ResourceType = {
   provisioningState: false,
   prepare({ body }) {
     const kept = plainProperties(body, ['virtualMachines', 'statuses']);
-    const sku = String((body.sku as JsonObject | undefined)?.name ?? 'Classic');
+    const sku = textOf((body.sku as JsonObject | undefined)?.name ?? 'Classic');
     if (!/^(classic|aligned)$/i.test(sku)) throw invalidValue('sku.name', sku);
     const given = shaped(
       Type.Object({
@@ -186,7 +188,7 @@ export const galleryImageVersions: ResourceType = {
             excludeFromLatest: false,
             storageAccountType: 'Standard_LRS',
             targetRegions: [
-              { name: String(body.location), regionalReplicaCount: 1, storageAccountType: 'Standard_LRS' },
+              { name: textOf(body.location), regionalReplicaCount: 1, storageAccountType: 'Standard_LRS' },
             ],
             ...publishing,
           },

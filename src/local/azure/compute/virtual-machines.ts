@@ -1,4 +1,5 @@
 // Virtual machines: simulated, with their disks, interfaces, identities and power states.
+
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
@@ -12,6 +13,7 @@ import { demandReference, joinRights } from '../network/references.ts';
 import { withoutNulls } from '../network/request-body.ts';
 import { zonesOf } from '../network/sku.ts';
 import { systemCaller } from '../network/system-caller.ts';
+import { textOf } from '../network/text.ts';
 import { referencesOf, usersOf } from '../network/users.ts';
 import { demandQuota } from '../quota/limits.ts';
 import { diskVersions } from './api-versions.ts';
@@ -73,12 +75,12 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
   };
   for (const name of readOnly) delete plain[name];
   const given = shaped(properties, plain);
-  const location = String(body.location);
+  const location = textOf(body.location);
   const before = current?.resource.properties;
   const { zones } = zonesOf(world, id, body);
   const vmSize = given.hardwareProfile?.vmSize;
   if (vmSize === undefined) throw missingParameter('hardwareProfile.vmSize');
-  const sizeBefore = findSize(String((before?.hardwareProfile as JsonObject | undefined)?.vmSize));
+  const sizeBefore = findSize(textOf((before?.hardwareProfile as JsonObject | undefined)?.vmSize));
   const size =
     sizeBefore !== undefined && foldCase(sizeBefore.name) === foldCase(vmSize)
       ? sizeBefore
@@ -244,12 +246,12 @@ function checkUnchanged(
   const setBefore = (before.properties?.availabilitySet as JsonObject | undefined)?.id;
   const changed = [
     ['osDisk.name', osDisk.name, (storage.osDisk as JsonObject).name],
-    ['zones', String(before.zones ?? ''), String(zones ?? before.zones ?? '')],
-    ['availabilitySet.id', foldCase(String(setBefore ?? '')), foldCase(availabilitySet ?? String(setBefore ?? ''))],
+    ['zones', textOf(before.zones ?? ''), textOf(zones ?? before.zones ?? '')],
+    ['availabilitySet.id', foldCase(textOf(setBefore ?? '')), foldCase(availabilitySet ?? textOf(setBefore ?? ''))],
   ].find(([, was, is]) => was !== is);
   if (changed)
-    throw new ArmError(409, 'PropertyChangeNotAllowed', `Changing property '${String(changed[0])}' is not allowed.`, {
-      target: String(changed[0]),
+    throw new ArmError(409, 'PropertyChangeNotAllowed', `Changing property '${textOf(changed[0])}' is not allowed.`, {
+      target: textOf(changed[0]),
     });
 }
 

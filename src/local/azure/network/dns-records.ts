@@ -1,9 +1,11 @@
 // Records of DNS zones: how bodies spell them, what they may be, and how a zone file writes them.
+
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase } from '../../../arm/resource-id.ts';
 import type { RecordType } from '../kernel/network.ts';
 import type { Json, JsonObject } from '../kernel/record.ts';
 import { parseAddress } from './cidr.ts';
+import { textOf } from './text.ts';
 
 interface RecordForm {
   /** As public zones spell it; private zones begin it with a small letter. */
@@ -22,20 +24,20 @@ const address = (version: 4 | 6) => (value: Json | undefined) =>
   typeof value === 'string' && parseAddress(value)?.version === version;
 
 export const recordForms: { readonly [type in RecordType]: RecordForm } = {
-  A: list('ARecords', { ipv4Address: address(4) }, ({ ipv4Address }) => String(ipv4Address)),
-  AAAA: list('AAAARecords', { ipv6Address: address(6) }, ({ ipv6Address }) => String(ipv6Address)),
+  A: list('ARecords', { ipv4Address: address(4) }, ({ ipv4Address }) => textOf(ipv4Address)),
+  AAAA: list('AAAARecords', { ipv6Address: address(6) }, ({ ipv6Address }) => textOf(ipv6Address)),
   CNAME: { ...list('CNAMERecord', { cname: name }, ({ cname }) => absolute(cname)), isList: false },
   MX: list(
     'MXRecords',
     { preference: number, exchange: name },
-    ({ preference, exchange }) => `${String(preference)} ${absolute(exchange)}`,
+    ({ preference, exchange }) => `${textOf(preference)} ${absolute(exchange)}`,
   ),
   NS: list('NSRecords', { nsdname: name }, ({ nsdname }) => absolute(nsdname)),
   PTR: list('PTRRecords', { ptrdname: name }, ({ ptrdname }) => absolute(ptrdname)),
   SRV: list(
     'SRVRecords',
     { priority: number, weight: number, port: number, target: name },
-    ({ priority, weight, port, target }) => `${String(priority)} ${String(weight)} ${String(port)} ${absolute(target)}`,
+    ({ priority, weight, port, target }) => `${textOf(priority)} ${textOf(weight)} ${textOf(port)} ${absolute(target)}`,
   ),
   TXT: list(
     'TXTRecords',
@@ -45,14 +47,14 @@ export const recordForms: { readonly [type in RecordType]: RecordForm } = {
   CAA: list(
     'caaRecords',
     { flags: number, tag: text, value: text },
-    ({ flags, tag, value }) => `${String(flags)} ${String(tag)} ${quoted(String(value))}`,
+    ({ flags, tag, value }) => `${textOf(flags)} ${textOf(tag)} ${quoted(textOf(value))}`,
   ),
   SOA: {
     ...list('SOARecord', {}, (soa) => {
       const { host, email, serialNumber, refreshTime, retryTime, expireTime } = soa;
       const minimum = soa.minimumTTL ?? soa.minimumTtl ?? 300;
       return [absolute(host), absolute(email), serialNumber, refreshTime, retryTime, expireTime, minimum]
-        .map(String)
+        .map(textOf)
         .join(' ');
     }),
     isList: false,
@@ -72,7 +74,7 @@ export function isDnsName(value: string): boolean {
 }
 
 function absolute(value: Json | undefined): string {
-  const plain = String(value ?? '');
+  const plain = textOf(value ?? '');
   return plain.endsWith('.') ? plain : `${plain}.`;
 }
 
@@ -102,7 +104,7 @@ export function checkedRecords(type: RecordType, properties: JsonObject, spell: 
     for (const [field, fits] of Object.entries(form.fields)) {
       if (!fits(one[field]))
         throw badRequest(
-          `The value '${String(one[field]).slice(0, 100)}' of '${field}' is not valid for a record of type '${type}'.`,
+          `The value '${textOf(one[field]).slice(0, 100)}' of '${field}' is not valid for a record of type '${type}'.`,
         );
     }
     return one;

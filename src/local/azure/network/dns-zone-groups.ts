@@ -1,4 +1,5 @@
 // Groups of private zones that a private endpoint writes its addresses to.
+
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
@@ -12,6 +13,7 @@ import { addressesOf, hostOf } from './private-endpoints.ts';
 import { demandReference, parentId } from './references.ts';
 import { ownProperties, shaped } from './request-body.ts';
 import { systemCaller } from './system-caller.ts';
+import { textOf } from './text.ts';
 import { referencesOf } from './users.ts';
 
 const member = 'privateDnsZoneConfigs';
@@ -56,10 +58,10 @@ async function recordsOf(
   const lists = ['privateLinkServiceConnections', 'manualPrivateLinkServiceConnections'].flatMap(
     (list) => (endpoint.properties?.[list] ?? []) as readonly JsonObject[],
   );
-  const target = String((lists[0]?.properties as JsonObject | undefined)?.privateLinkServiceId ?? '');
+  const target = textOf((lists[0]?.properties as JsonObject | undefined)?.privateLinkServiceId ?? '');
   const name = (hostOf(world, target)?.split('.')[0] ?? target.split('/').at(-1) ?? '').toLowerCase();
   return ((resource.properties?.[member] ?? []) as readonly JsonObject[]).flatMap((item) => {
-    const zone = String((item.properties as JsonObject | undefined)?.privateDnsZoneId);
+    const zone = textOf((item.properties as JsonObject | undefined)?.privateDnsZoneId);
     const parsed = parseResourceId(`${zone}/A/${name}`);
     return parsed.ok ? [{ id: parsed.id, name, zone: zone.split('/').at(-1) ?? '', addresses }] : [];
   });

@@ -1,4 +1,5 @@
 // DNS zones, public and private, and the record sets in them.
+
 import { createHash, randomUUID } from 'node:crypto';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
@@ -19,6 +20,7 @@ import { isGoing } from './going.ts';
 import { parentId } from './references.ts';
 import { withoutNulls } from './request-body.ts';
 import { reservationsOf } from './reservations.ts';
+import { textOf } from './text.ts';
 import { referencesOf } from './users.ts';
 
 /** What differs between public and private zones. */
@@ -53,7 +55,7 @@ export const privateZones: ZoneKind = {
 /** The names of the servers of a public zone: the same for the same zone, mostly others for another zone of its name. */
 function nameServers(id: ResourceId): readonly string[] {
   const set = (createHash('sha256').update(id.key).digest()[0] ?? 0) % 90;
-  const digits = String(set + 1).padStart(2, '0');
+  const digits = textOf(set + 1).padStart(2, '0');
   return ['com', 'net', 'org', 'info'].map((end, at) => `ns${at + 1}-${digits}.azure-dns.${end}.`);
 }
 

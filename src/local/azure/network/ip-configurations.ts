@@ -1,4 +1,5 @@
 // Configurations of addresses in subnets, as interfaces, load balancers and private link services have them.
+
 import { type Static, Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { type ResourceId, sameId } from '../../../arm/resource-id.ts';
@@ -10,6 +11,7 @@ import { checkPrivateAddress, demandRoom, type IpVersion, poolOf, takePrivateAdd
 import { demandReference } from './references.ts';
 import { reference, shaped } from './request-body.ts';
 import { claimText, reservationsOf } from './reservations.ts';
+import { textOf } from './text.ts';
 
 export const configurationProperties = Type.Object({
   subnet: Type.Optional(reference),
@@ -53,7 +55,7 @@ export async function checkedConfiguration(
   });
   await demandSameRegion(world, owner, subnet, location);
   const before = propertiesBefore(current, member, name);
-  const stays = before?.subnet !== undefined && sameId(String((before.subnet as JsonObject).id), given.subnet.id);
+  const stays = before?.subnet !== undefined && sameId(textOf((before.subnet as JsonObject).id), given.subnet.id);
   const method = given.privateIPAllocationMethod ?? 'Dynamic';
   const { privateIPAddress: given_, ...rest } = plain;
   if (method.toLowerCase() === 'static') {
@@ -123,7 +125,7 @@ export async function settleConfigurations(
     const address = await takePrivateAddress(
       world,
       subnet.body,
-      String(item.id),
+      textOf(item.id),
       wanted,
       (privateIPAddressVersion as IpVersion | undefined) ?? 'IPv4',
     );

@@ -1,4 +1,5 @@
 // Backend pools and inbound NAT rules of load balancers.
+
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, idKey } from '../../../arm/resource-id.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
@@ -9,6 +10,7 @@ import { touchOwner } from './parts.ts';
 import { parentId } from './references.ts';
 import { ownProperties } from './request-body.ts';
 import { naming } from './rule-names.ts';
+import { textOf } from './text.ts';
 import { asReferences, referencesOf, userPart, usersOf } from './users.ts';
 
 export const poolParts = { member: 'backendAddressPools', segment: 'backendAddressPools', absent: 'remove' } as const;
@@ -87,7 +89,7 @@ function without(record: ResourceRecord, key: string): ResourceRecord {
     for (const member of ['loadBalancerBackendAddressPools', 'loadBalancerInboundNatRules']) {
       const list = properties[member];
       if (Array.isArray(list))
-        properties[member] = (list as readonly JsonObject[]).filter(({ id }) => idKey(String(id)) !== key);
+        properties[member] = (list as readonly JsonObject[]).filter(({ id }) => idKey(textOf(id)) !== key);
     }
     return { ...item, properties };
   });

@@ -1,4 +1,5 @@
 // Load balancers. Pools and inbound NAT rules are resources of their own; frontends, probes and rules are kept within.
+
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, idKey, type ResourceId } from '../../../arm/resource-id.ts';
@@ -16,6 +17,7 @@ import { ownProperties, reference, shaped } from './request-body.ts';
 import { reservationsOf } from './reservations.ts';
 import { naming } from './rule-names.ts';
 import { skuOf } from './sku.ts';
+import { textOf } from './text.ts';
 import { inUseError, referencesOf, usersOf } from './users.ts';
 
 const fullType = 'Microsoft.Network/loadBalancers';
@@ -68,7 +70,7 @@ async function prepare(request: PrepareRequest): Promise<Prepared> {
     owned[member] = ownedItems(id, fullType, member, member, items);
   }
   const known = new Set([
-    ...Object.values(owned).flatMap((items) => items.map((item) => idKey(String(item.id)))),
+    ...Object.values(owned).flatMap((items) => items.map((item) => idKey(textOf(item.id)))),
     ...pools.parts.map(({ name }) => idKey(`${id.text}/${poolParts.segment}/${name}`)),
     ...natRules.parts.map(({ name }) => idKey(`${id.text}/${natRuleParts.segment}/${name}`)),
   ]);
@@ -88,7 +90,7 @@ async function prepare(request: PrepareRequest): Promise<Prepared> {
 
 async function checkedFrontends({ world, id, body, current }: PrepareRequest, sku: string): Promise<readonly Part[]> {
   const items = namedItems(id, { member: frontends }, (body.properties as JsonObject | undefined)?.[frontends]);
-  const location = String(body.location);
+  const location = textOf(body.location);
   const checked: Part[] = [];
   for (const item of items) {
     const readOnly = [
@@ -138,7 +140,7 @@ async function checkFrontend(
     });
   if (!given.publicIPAddress) return;
   const { resource } = await demandPublicAddress(world, given.publicIPAddress.id, id, part, location);
-  const addressSku = String((resource.sku as JsonObject | undefined)?.name);
+  const addressSku = textOf((resource.sku as JsonObject | undefined)?.name);
   if ((addressSku === 'Basic') !== (sku === 'Basic'))
     throw new ArmError(
       400,
@@ -158,14 +160,14 @@ function checkRule(id: ResourceId, rule: JsonObject, known: ReadonlySet<string>)
   ];
   for (const target of inside) {
     if (target !== undefined && !known.has(idKey(target.id)))
-      throw invalidReference(target.id, { ...id, text: String(rule.id) });
+      throw invalidReference(target.id, { ...id, text: textOf(rule.id) });
   }
   for (const port of [given.frontendPort, given.backendPort]) {
     if (port !== undefined && (port < 0 || port > 65_535))
       throw new ArmError(
         400,
         'InvalidPort',
-        `Port ${port} of ${String(rule.id)} is not valid: ports are between 0 and 65535.`,
+        `Port ${port} of ${textOf(rule.id)} is not valid: ports are between 0 and 65535.`,
       );
   }
 }
@@ -175,16 +177,16 @@ function checkFrontendPorts(rules: readonly JsonObject[]): void {
   for (const rule of rules) {
     const { protocol, frontendPort, frontendIPConfiguration } = (rule.properties ?? {}) as JsonObject;
     const frontend = (frontendIPConfiguration as JsonObject | undefined)?.id;
-    const key = foldCase(`${String(frontend)} ${String(protocol)} ${String(frontendPort)}`);
+    const key = foldCase(`${textOf(frontend)} ${textOf(protocol)} ${textOf(frontendPort)}`);
     const other = seen.get(key);
     if (other !== undefined)
       throw new ArmError(
         400,
         'RulesUseSameFrontendPortProtocolAndIPConfig',
-        `Load balancing rules with the same frontend port ${String(frontendPort)}, protocol ${String(protocol)} and frontend IP ` +
-          `configuration are not allowed: ${other}, ${String(rule.id)}.`,
+        `Load balancing rules with the same frontend port ${textOf(frontendPort)}, protocol ${textOf(protocol)} and frontend IP ` +
+          `configuration are not allowed: ${other}, ${textOf(rule.id)}.`,
       );
-    seen.set(key, String(rule.id));
+    seen.set(key, textOf(rule.id));
   }
 }
 
@@ -196,13 +198,13 @@ async function checkRemoved(
   known: ReadonlySet<string>,
 ): Promise<void> {
   for (const item of (current?.resource.properties?.[frontends] ?? []) as readonly JsonObject[]) {
-    if (known.has(idKey(String(item.id)))) continue;
-    const [user] = await usersOf(world, String(item.id));
+    if (known.has(idKey(textOf(item.id)))) continue;
+    const [user] = await usersOf(world, textOf(item.id));
     if (user)
       throw new ArmError(
         400,
         'InUseFrontendIPConfigurationCannotBeDeleted',
-        `Frontend IP configuration ${String(item.id)} of load balancer ${id.name} cannot be removed because it is in use by ${user.resource.id}.`,
+        `Frontend IP configuration ${textOf(item.id)} of load balancer ${id.name} cannot be removed because it is in use by ${user.resource.id}.`,
       );
   }
 }
@@ -222,16 +224,16 @@ async function show(world: World, record: ResourceRecord, apiVersion: string): P
     ...item,
     properties: {
       ...(item.properties as JsonObject),
-      ...naming(String(item.id), 'loadBalancingRules', list('loadBalancingRules')),
-      ...naming(String(item.id), 'outboundRules', list('outboundRules')),
-      ...naming(String(item.id), 'inboundNatRules', list('inboundNatRules')),
+      ...naming(textOf(item.id), 'loadBalancingRules', list('loadBalancingRules')),
+      ...naming(textOf(item.id), 'outboundRules', list('outboundRules')),
+      ...naming(textOf(item.id), 'inboundNatRules', list('inboundNatRules')),
     },
   }));
   const probes = list('probes').map((item) => ({
     ...item,
     properties: {
       ...(item.properties as JsonObject),
-      ...naming(String(item.id), 'loadBalancingRules', list('loadBalancingRules')),
+      ...naming(textOf(item.id), 'loadBalancingRules', list('loadBalancingRules')),
     },
   }));
   return { ...shown, properties: { ...properties, [frontends]: front, probes } };

@@ -1,4 +1,5 @@
 // NAT gateways.
+
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
@@ -9,6 +10,7 @@ import { demandPublicAddress } from './public-ip-addresses.ts';
 import { demandReference } from './references.ts';
 import { ownProperties, reference, shaped } from './request-body.ts';
 import { skuOf, zonesOf } from './sku.ts';
+import { textOf } from './text.ts';
 import { asReferences, idsOfType, inUseError, referencesOf, usersOf } from './users.ts';
 
 const properties = Type.Object({
@@ -21,7 +23,7 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
   const { properties: _, ...rest } = body;
   const kept = ownProperties(body, ['subnets', 'resourceGuid']);
   const given = shaped(properties, kept as JsonObject);
-  const location = String(body.location);
+  const location = textOf(body.location);
   const idleTimeoutInMinutes = given.idleTimeoutInMinutes ?? 4;
   if (idleTimeoutInMinutes < 4 || idleTimeoutInMinutes > 120)
     throw new ArmError(

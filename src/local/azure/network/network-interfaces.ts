@@ -1,4 +1,5 @@
 // Network interfaces: addresses in subnets for machines and private endpoints.
+
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
@@ -15,6 +16,7 @@ import { demandPublicAddress } from './public-ip-addresses.ts';
 import { demandReference, findPart, invalidReference, parentId } from './references.ts';
 import { ownProperties, reference, shaped, texts } from './request-body.ts';
 import { reservationsOf } from './reservations.ts';
+import { textOf } from './text.ts';
 import { referencesOf, usersOf } from './users.ts';
 
 const properties = Type.Object({
@@ -45,7 +47,7 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
   const { properties: _, ...rest } = body;
   const { ipConfigurations, ...plain } = ownProperties(body, readOnly);
   const given = shaped(properties, plain as JsonObject);
-  const location = String(body.location);
+  const location = textOf(body.location);
   if (given.networkSecurityGroup)
     await demandReference(world, given.networkSecurityGroup.id, {
       type: 'microsoft.network/networksecuritygroups',

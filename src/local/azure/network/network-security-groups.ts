@@ -1,4 +1,5 @@
 // Network security groups and their rules.
+
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
@@ -11,6 +12,7 @@ import { defaultRules } from './default-security-rules.ts';
 import { type Part, planParts, showWithParts, touchOwner } from './parts.ts';
 import { demandReference, parentId } from './references.ts';
 import { ownProperties, reference, shaped, texts } from './request-body.ts';
+import { textOf } from './text.ts';
 import { asReferences, idsOfType, inUseError, referencesOf, usersOf } from './users.ts';
 
 const ruleParts = { member: 'securityRules', segment: 'securityRules', absent: 'remove' } as const;
@@ -80,7 +82,7 @@ function checkedRule(id: ResourceId, body: JsonObject): JsonObject {
       { target: id.text },
     );
   for (const [member, values] of Object.entries(spelt)) {
-    const value = String(given[member]);
+    const value = textOf(given[member]);
     const fit = values.find((one) => foldCase(one) === foldCase(value));
     if (fit === undefined)
       throw new ArmError(
@@ -140,7 +142,7 @@ function checkPriorities(rules: readonly Part[]): void {
   const seen = new Map<string, string>();
   for (const { name, body } of rules) {
     const { priority, direction } = (body.properties ?? {}) as JsonObject;
-    const key = foldCase(`${String(direction)} ${String(priority)}`);
+    const key = foldCase(`${textOf(direction)} ${textOf(priority)}`);
     const other = seen.get(key);
     if (other !== undefined)
       throw new ArmError(

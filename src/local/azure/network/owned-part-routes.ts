@@ -1,9 +1,11 @@
 // Reads of parts that are kept within their owners: `…/loadBalancers/lb/probes` and `…/probes/name`.
+
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, parseResourceId } from '../../../arm/resource-id.ts';
 import type { ProviderRoute, RouteRequest } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';
 import { networkVersions } from './api-versions.ts';
+import { textOf } from './text.ts';
 
 /** For members of the owner's properties that are spelt as the segments of the ids. */
 export function ownedPartRoutes(type: string, members: readonly string[]): readonly ProviderRoute[] {
@@ -26,7 +28,7 @@ export function ownedPartRoutes(type: string, members: readonly string[]): reado
         async run(request) {
           const name = request.parameters.name ?? '';
           const found = (await parts(request, type, member)).find(
-            (part) => foldCase(String(part.name)) === foldCase(name),
+            (part) => foldCase(textOf(part.name)) === foldCase(name),
           );
           if (found) return found;
           throw new ArmError(

@@ -1,4 +1,5 @@
 // Private endpoints: an interface in a subnet that stands for a service elsewhere.
+
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
@@ -14,6 +15,7 @@ import { findConnection, interfaceOf, removeInterface } from './private-link-ser
 import { demandReference } from './references.ts';
 import { ownProperties, reference, shaped, texts } from './request-body.ts';
 import { systemCaller } from './system-caller.ts';
+import { textOf } from './text.ts';
 import { asReferences, inUseError, referencesOf } from './users.ts';
 
 const properties = Type.Object({ subnet: reference, customNetworkInterfaceName: Type.Optional(Type.String()) });
@@ -30,7 +32,7 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
   const { properties: _, ...rest } = body;
   const kept = ownProperties(body, ['networkInterfaces', 'customDnsConfigs', 'resourceGuid']);
   const given = shaped(properties, kept as JsonObject);
-  const location = String(body.location);
+  const location = textOf(body.location);
   await demandReference(world, given.subnet.id, { type: 'microsoft.network/virtualnetworks/subnets', by: id });
   const connections: { [member: string]: Json } = {};
   let count = 0;
@@ -40,7 +42,7 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
       return connectionOf(id, member, name, part);
     });
     for (const item of connections[member] as readonly JsonObject[])
-      await demandTarget(world, id, String((item.properties as JsonObject).privateLinkServiceId));
+      await demandTarget(world, id, textOf((item.properties as JsonObject).privateLinkServiceId));
   }
   if (count === 0)
     throw new ArmError(
@@ -75,7 +77,7 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
             privateEndpoint: { id: id.text },
             ipConfigurations: [
               {
-                name: `privateEndpointIpConfig.${String(whole.connectionId)}`,
+                name: `privateEndpointIpConfig.${textOf(whole.connectionId)}`,
                 properties: { subnet: { id: given.subnet.id }, ...staticAddress(kept.ipConfigurations) },
               },
             ],
@@ -131,9 +133,9 @@ function serviceConnections({ resource }: ResourceRecord): readonly Connection[]
   return members.flatMap((member) =>
     ((resource.properties?.[member] ?? []) as readonly JsonObject[]).flatMap((item) => {
       const { privateLinkServiceId, requestMessage } = (item.properties ?? {}) as JsonObject;
-      const parsed = parseResourceId(String(privateLinkServiceId));
+      const parsed = parseResourceId(textOf(privateLinkServiceId));
       return parsed.ok && foldCase(parsed.id.type) === serviceType
-        ? [{ service: parsed.id.text, isManual: member !== members[0], message: String(requestMessage ?? '') }]
+        ? [{ service: parsed.id.text, isManual: member !== members[0], message: textOf(requestMessage ?? '') }]
         : [];
     }),
   );
@@ -150,7 +152,7 @@ async function effect(world: World, { kind, id, record }: EffectEvent): Promise<
       continue;
     }
     if (owner === undefined || there !== undefined) continue;
-    const name = `${id.name}.${String(record.resource.properties?.connectionId)}`;
+    const name = `${id.name}.${textOf(record.resource.properties?.connectionId)}`;
     const parsed = parseResourceId(`${owner.body.resource.id}/privateEndpointConnections/${name}`);
     if (!parsed.ok) continue;
     const status = approval(owner.body.resource, id, isManual);
@@ -160,8 +162,8 @@ async function effect(world: World, { kind, id, record }: EffectEvent): Promise<
         properties: {
           privateEndpoint: { id: record.resource.id },
           privateEndpointLocation: record.resource.location ?? '',
-          linkIdentifier: String(
-            100_000_000 + (Number.parseInt(String(record.resource.properties?.connectionId).slice(0, 6), 16) || 0),
+          linkIdentifier: textOf(
+            100_000_000 + (Number.parseInt(textOf(record.resource.properties?.connectionId).slice(0, 6), 16) || 0),
           ),
           privateLinkServiceConnectionState: {
             status,
@@ -193,7 +195,7 @@ async function show(world: World, { resource }: ResourceRecord): Promise<ArmReso
     const shown: JsonObject[] = [];
     for (const item of (resource.properties?.[member] ?? []) as readonly JsonObject[]) {
       const of = (item.properties ?? {}) as JsonObject;
-      const target = String(of.privateLinkServiceId);
+      const target = textOf(of.privateLinkServiceId);
       targets.push(target);
       shown.push({
         ...item,

@@ -1,4 +1,5 @@
 // Private link services and the connections that private endpoints have to them.
+
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
@@ -14,6 +15,7 @@ import { namedItems, ownedItems, type Part, showWithParts } from './parts.ts';
 import { demandReference, findPart, invalidReference, parentId } from './references.ts';
 import { namedPart, ownProperties, reference, shaped, texts } from './request-body.ts';
 import { isSystem, systemCaller } from './system-caller.ts';
+import { textOf } from './text.ts';
 import { asReferences, inUseError, referencesOf } from './users.ts';
 
 const connectionParts = {
@@ -39,7 +41,7 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
   const readOnly = ['alias', 'networkInterfaces', 'privateEndpointConnections', 'resourceGuid'];
   const kept = ownProperties(body, readOnly);
   const given = shaped(properties, kept as JsonObject);
-  const location = String(body.location);
+  const location = textOf(body.location);
   const frontends = given.loadBalancerFrontendIpConfigurations ?? [];
   if (frontends.length === 0 && given.destinationIPAddress === undefined)
     throw new ArmError(

@@ -1,4 +1,5 @@
 // Public addresses with their DNS labels.
+
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { idKey, type ResourceId } from '../../../arm/resource-id.ts';
@@ -16,6 +17,7 @@ import { demandReference } from './references.ts';
 import { ownProperties, reference, shaped } from './request-body.ts';
 import { reservationsOf } from './reservations.ts';
 import { skuOf, zonesOf } from './sku.ts';
+import { textOf } from './text.ts';
 import { referencesOf, userPart, usersOf } from './users.ts';
 
 const properties = Type.Object({
@@ -59,7 +61,7 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
     throw new ArmError(
       400,
       'PublicIpAddressSkuDowngradeNotSupported',
-      `The SKU of public IP address ${id.text} cannot be changed from ${String(before.name)} to ${sku.name}.`,
+      `The SKU of public IP address ${id.text} cannot be changed from ${textOf(before.name)} to ${sku.name}.`,
     );
   const idle = given.idleTimeoutInMinutes ?? 4;
   if (idle < 4 || idle > 30)
@@ -68,7 +70,7 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
       'InvalidIdleTimeout',
       `The idle timeout of resource ${id.text} is ${idle} minutes; it must be between 4 and 30.`,
     );
-  const location = String(body.location);
+  const location = textOf(body.location);
   if (given.publicIPPrefix) {
     const { resource } = await demandReference(world, given.publicIPPrefix.id, {
       type: 'microsoft.network/publicipprefixes',
@@ -135,7 +137,7 @@ async function effect(world: World, { kind, id, record }: EffectEvent): Promise<
   for (const held of await reservations.held(labelPool, id.key))
     if (held !== name) await reservations.release(labelPool, id.key, held);
   if (name !== undefined && !(await reservations.take(labelPool, name, id.key)))
-    throw labelTaken(world, location, String(label));
+    throw labelTaken(world, location, textOf(label));
   if (prefix === undefined) return { ipAddress: await world.network.allocatePublicAddress(id.key) };
   const ipAddress = await takeAddressOfPrefix(world.store, id.key, prefix);
   if (ipAddress === undefined) throw prefixIsFull(id);

@@ -1,4 +1,5 @@
 // Prefixes that public addresses can be taken from.
+
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
@@ -8,6 +9,7 @@ import { baseType, resourceGuid } from './base-type.ts';
 import { releasePublicPrefix, takePublicPrefix } from './public-addresses.ts';
 import { ownProperties, shaped } from './request-body.ts';
 import { skuOf, zonesOf } from './sku.ts';
+import { textOf } from './text.ts';
 import { asReferences, idsOfType, inUseError, usersOf } from './users.ts';
 
 const properties = Type.Object({ prefixLength: Type.Optional(Type.Integer()) });
@@ -26,7 +28,7 @@ function prepare({ world, id, body, current }: PrepareRequest): Prepared {
     throw new ArmError(
       400,
       'PublicIPPrefixInvalidPrefixLength',
-      `The prefix length ${String(prefixLength)} of ${id.text} is not valid: it must be between 28 and 31.`,
+      `The prefix length ${textOf(prefixLength)} of ${id.text} is not valid: it must be between 28 and 31.`,
     );
   if (before !== undefined && before.prefixLength !== prefixLength)
     throw new ArmError(

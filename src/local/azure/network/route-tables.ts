@@ -1,4 +1,5 @@
 // Route tables and their routes.
+
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase } from '../../../arm/resource-id.ts';
@@ -10,6 +11,7 @@ import { parseAddress, parseCidr } from './cidr.ts';
 import { type Part, planParts, showWithParts, touchOwner } from './parts.ts';
 import { parentId } from './references.ts';
 import { ownProperties, shaped } from './request-body.ts';
+import { textOf } from './text.ts';
 import { asReferences, idsOfType, inUseError, usersOf } from './users.ts';
 
 const routeParts = { member: 'routes', segment: 'routes', absent: 'remove' } as const;
@@ -65,7 +67,7 @@ async function prepareRoute({ world, id, body, within }: PrepareRequest): Promis
 function checkRoutes(routes: readonly Part[]): void {
   const seen = new Map<string, string>();
   for (const { name, body } of routes) {
-    const prefix = String((body.properties as JsonObject | undefined)?.addressPrefix);
+    const prefix = textOf((body.properties as JsonObject | undefined)?.addressPrefix);
     const other = seen.get(prefix);
     if (other !== undefined)
       throw new ArmError(

@@ -1,8 +1,10 @@
 // SKUs of addresses, prefixes and gateways, and the zones they may ask for.
+
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
 import type { JsonObject } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
+import { textOf } from './text.ts';
 
 /** The SKU to keep: one of these names, the first when none is given, with the tier. */
 export function skuOf(
@@ -12,14 +14,14 @@ export function skuOf(
 ): { readonly name: string; readonly tier: string } {
   const given = (body.sku ?? {}) as JsonObject;
   const { name = names[0], tier = 'Regional' } = given;
-  const fit = names.find((one) => foldCase(one) === foldCase(String(name)));
+  const fit = names.find((one) => foldCase(one) === foldCase(textOf(name)));
   if (fit === undefined)
     throw new ArmError(
       400,
       'InvalidRequestFormat',
-      `Cannot parse the request: '${String(name).slice(0, 64)}' is not a SKU of resource ${id.text}. There are ${names.join(', ')}.`,
+      `Cannot parse the request: '${textOf(name).slice(0, 64)}' is not a SKU of resource ${id.text}. There are ${names.join(', ')}.`,
     );
-  return { name: fit, tier: String(tier) };
+  return { name: fit, tier: textOf(tier) };
 }
 
 /** The zones of a body. Throws for locations without zones and zones that there are not. */
@@ -34,14 +36,14 @@ export function zonesOf(world: World, id: ResourceId, body: JsonObject): { reado
     throw new ArmError(
       400,
       'LocationNotSupportAvailabilityZones',
-      `The location '${String(location)}' of resource ${id.text} does not support availability zones.`,
+      `The location '${textOf(location)}' of resource ${id.text} does not support availability zones.`,
     );
   const wrong = list.find((zone) => !['1', '2', '3'].includes(zone));
   if (wrong !== undefined)
     throw new ArmError(
       400,
       'InvalidAvailabilityZone',
-      `The zone(s) '${wrong.slice(0, 16)}' for resource '${id.text}' is not supported. The supported zones for location '${String(location)}' are '1,2,3'`,
+      `The zone(s) '${wrong.slice(0, 16)}' for resource '${id.text}' is not supported. The supported zones for location '${textOf(location)}' are '1,2,3'`,
     );
   return { zones: list };
 }

@@ -1,4 +1,5 @@
 // Subnets: ranges within the address space of their network.
+
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
@@ -11,6 +12,7 @@ import { type Part, partsOf, touchOwner } from './parts.ts';
 import { countPrivateAddresses } from './private-addresses.ts';
 import { demandReference, parentId } from './references.ts';
 import { namedPart, ownProperties, reference, shaped, texts } from './request-body.ts';
+import { textOf } from './text.ts';
 import { asReferences, idsOfType, referencesOf, userPart, usersOf } from './users.ts';
 
 export const subnetParts = { member: 'subnets', segment: 'subnets', absent: 'keep' } as const;
@@ -118,7 +120,7 @@ export function namedRanges(network: string, { name, body }: Part): NamedRanges 
 export function spaceOf(network: ArmResource): readonly Cidr[] {
   const { addressSpace } = network.properties ?? {};
   const prefixes = (addressSpace as JsonObject | undefined)?.addressPrefixes;
-  return Array.isArray(prefixes) ? prefixes.flatMap((text) => parseCidr(String(text)) ?? []) : [];
+  return Array.isArray(prefixes) ? prefixes.flatMap((text) => parseCidr(textOf(text)) ?? []) : [];
 }
 
 async function prepare(request: PrepareRequest): Promise<Prepared> {

@@ -1,4 +1,5 @@
 // Links of private zones to the networks in which their names are known.
+
 import { Type } from 'typebox';
 import { foldCase, idKey } from '../../../arm/resource-id.ts';
 import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
@@ -7,6 +8,7 @@ import { privateDnsVersions } from './api-versions.ts';
 import { badRequest } from './dns-records.ts';
 import { demandReference, joinRights } from './references.ts';
 import { ownProperties, reference, shaped } from './request-body.ts';
+import { textOf } from './text.ts';
 import { referencesOf } from './users.ts';
 
 const properties = Type.Object({ virtualNetwork: reference, registrationEnabled: Type.Optional(Type.Boolean()) });
@@ -21,7 +23,7 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
     by: id,
   });
   const before = current?.resource.properties?.virtualNetwork as JsonObject | undefined;
-  if (before !== undefined && idKey(String(before.id)) !== idKey(given.virtualNetwork.id))
+  if (before !== undefined && idKey(textOf(before.id)) !== idKey(given.virtualNetwork.id))
     throw badRequest('The virtual network of a virtual network link cannot be changed.');
   for (const { type, resource } of await world.resources.list({ referencing: network.resource.id })) {
     if (type !== foldCase(fullType) || idKey(resource.id) === id.key) continue;
