@@ -1,6 +1,7 @@
 // Types of Microsoft.Compute that hold little more than what they are given.
 
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { generateKeyPair, randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import type { ResourceType } from '../kernel/provider.ts';
@@ -88,7 +89,7 @@ export const sshPublicKeys: ResourceType = {
       async run({ world, record }) {
         if (typeof record.resource.properties?.publicKey === 'string')
           throw new ArmError(409, 'OperationNotAllowed', `The key '${record.resource.name}' has a public key already.`);
-        const pair = generateKeyPairSync('rsa', { modulusLength: 3072 });
+        const pair = await promisify(generateKeyPair)('rsa', { modulusLength: 3072 });
         const publicKey = sshForm(pair.publicKey.export({ format: 'jwk' }));
         await world.resources.change(record.resource.id, (there) => ({
           ...there,
