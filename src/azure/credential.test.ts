@@ -55,7 +55,7 @@ test('environments are known by name; another tells its own endpoints', async (t
 
 test('a certificate signs in; a wrong secret is told with what to do', async (t) => {
   const authority = await createAuthority({ name: 'test' });
-  const pair = await issueClientCertificate(authority, { commonName: 'app' });
+  const pair = await issueClientCertificate(authority, { commonName: 'app', keyType: 'RSA-2048' });
   const appId = '11111111-2222-4333-8444-555555555555';
   const { azure, environment } = await testCloud(t, {
     directory: { applications: [{ displayName: 'App', appId, certificate: pair.certificatePem }] },

@@ -215,11 +215,8 @@ async function failureOf(arm: ArmClient, id: string, error: AzureError, options:
   try {
     for await (const step of deploymentSteps(arm, id, options)) {
       if (step.state !== 'Failed' || step.type.toLowerCase() === 'microsoft.resources/deployments') continue;
-      failed.push({
-        code: step.error?.code || 'Failed',
-        message: step.error?.message || 'It failed.',
-        target: step.id,
-      });
+      for (const { code, message } of step.error ? causesOf(step.error) : [])
+        failed.push({ code, message, target: step.id });
     }
   } catch (listing) {
     if (!(listing instanceof AzureError)) throw listing;
@@ -234,4 +231,9 @@ async function failureOf(arm: ArmClient, id: string, error: AzureError, options:
     details: failed,
     cause: error,
   });
+}
+
+/** Resource Manager wraps a provider's error in its own. */
+function causesOf(error: ErrorDetail): readonly ErrorDetail[] {
+  return error.details === undefined || error.details.length === 0 ? [error] : error.details.flatMap(causesOf);
 }

@@ -33,8 +33,10 @@ export interface Plan {
   /** What must be there already: its outputs are read, nothing is applied. */
   readonly needed: readonly PlanStep[];
   readonly steps: readonly PlanStep[];
-  /** Values for parameters of that name. Those of the command line and the environment's. */
+  /** The environment's values for parameters of that name; what templates before it gave comes first. */
   readonly values: JsonObject;
+  /** Values that follow from the command line and are never others. */
+  readonly fixed: JsonObject;
   readonly location: string;
 }
 
@@ -47,6 +49,12 @@ export interface PlanOptions {
   readonly stamp: string;
   /** Instead of those of the environment, by scope. */
   readonly subscriptions: { readonly [scope in ScopeName]?: string };
+}
+
+interface Region {
+  /** Part of names that must be short. */
+  readonly short: string;
+  readonly displayName: string;
 }
 
 interface ScopeFile {
@@ -74,11 +82,11 @@ export async function readPlan(options: PlanOptions): Promise<Plan> {
   const { scope, location, stamp } = options;
   const [scopes, regions, environment] = await Promise.all([
     readJson<{ readonly [name in ScopeName]: ScopeFile }>(join(directory, 'scopes.json')),
-    readJson<{ readonly [location: string]: string }>(join(directory, 'regions.json')),
+    readJson<{ readonly [location: string]: Region }>(join(directory, 'regions.json')),
     readJson<EnvironmentFile>(environmentFile(options.environment)),
   ]);
-  const regionShort = regions[location];
-  if (regionShort === undefined) {
+  const region = regions[location];
+  if (region === undefined) {
     const meant = nearest(location, Object.keys(regions));
     throw new UsageError(`${location} is no location that is known here${meant ? ` (did you mean ${meant}?)` : ''}`);
   }
@@ -97,7 +105,14 @@ export async function readPlan(options: PlanOptions): Promise<Plan> {
   return {
     needed: needed.flat(),
     steps: await stepsOf(scope),
-    values: { ...environment.parameters, environmentName: nameOf(options.environment), location, regionShort, stamp },
+    values: environment.parameters ?? {},
+    fixed: {
+      environmentName: nameOf(options.environment),
+      location,
+      locationDisplayName: region.displayName,
+      regionShort: region.short,
+      stamp,
+    },
     location,
   };
 }

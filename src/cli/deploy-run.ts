@@ -98,12 +98,25 @@ async function changesOf(
   try {
     const changes = await whatIf(target.arm, deploymentOf(step, plan, outputs), signalOf(target));
     // What else is in the group is not the template's affair.
-    return changes.filter(({ change }) => change !== 'Ignore');
+    return changes.filter(({ change }) => change !== 'Ignore').map(withoutHidden);
   } catch (error) {
     if (isNotFound(error)) return undefined;
     if (error instanceof AzureError) throw new DeployError(step, error);
     throw error;
   }
+}
+
+/** Members that Azure takes and does not show again: in a forecast they look as if they were always new. */
+const hidden: readonly { readonly type: RegExp; readonly member: string }[] = [
+  { type: /\/Microsoft\.DocumentDB\/databaseAccounts\/[^/]+\/sqlDatabases\//i, member: 'properties.options' },
+];
+
+function withoutHidden(forecast: ForecastChange): ForecastChange {
+  if (forecast.change !== 'Modify') return forecast;
+  const members = forecast.members.filter(
+    (member) => !hidden.some((rule) => rule.type.test(forecast.id) && member.startsWith(rule.member)),
+  );
+  return { ...forecast, members, change: members.length === 0 ? 'NoChange' : 'Modify' };
 }
 
 async function neededOutputs(plan: Plan, target: DeployTarget): Promise<JsonObject> {
@@ -134,13 +147,8 @@ function deploymentOf(step: PlanStep, plan: Plan, outputs: JsonObject): Deployme
     scope: scopeOf(step, plan, outputs),
     name: step.deployment,
     template: step.template,
-    parameters: parametersOf(step, { ...plan.values, ...outputs, ...pickFixed(plan.values) }),
+    parameters: parametersOf(step, { ...plan.values, ...outputs, ...plan.fixed }),
   };
-}
-
-/** What the command line says is not overridden by what another scope gave. */
-function pickFixed({ environmentName, location, regionShort, stamp }: JsonObject): JsonObject {
-  return { environmentName, location, regionShort, stamp };
 }
 
 function scopeOf(step: PlanStep, plan: Plan, outputs: JsonObject): DeploymentScope {
