@@ -11,6 +11,7 @@ export const dataPlaneLabels = {
   eventGrid: 'eventgrid',
   postgres: 'postgres.database',
   documents: 'documents',
+  clusterIssuer: 'oic.prod-aks',
   authorization: 'authorization',
   identity: 'identity',
 } as const;

@@ -312,7 +312,12 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
       }
       frontDoorRoutes(main, frontDoor, () => armCertificate.current);
       await resources.start();
-      for (const provider of providers) await provider.start?.(whole);
+      for (const provider of providers)
+        await part(
+          provider.namespace,
+          async () => provider.start?.(whole),
+          async () => provider.stop?.(whole),
+        );
       await frontDoor.start();
       await hosts.serve({ main, planes });
       address('https', cloud.origin);

@@ -2,9 +2,9 @@
 import { decisionPoint } from './authorization/check-access.ts';
 import { authorizationProvider } from './authorization/provider.ts';
 import { computeProvider } from './compute/provider.ts';
+import { clusterIssuerPlane } from './container-service/issuer-plane.ts';
+import { containerServiceProvider } from './container-service/provider.ts';
 import { deploymentsProvider } from './deployments/deployments.ts';
-import { documentDbProvider } from './document-db/provider.ts';
-import { eventGridProvider } from './event-grid/provider.ts';
 import { documentDbProvider } from './document-db/provider.ts';
 import { eventGridProvider } from './event-grid/provider.ts';
 import { preflightByProviders } from './front-door/front-door.ts';
@@ -16,7 +16,6 @@ import { managedIdentityProvider } from './managed-identity/provider.ts';
 import { networkProvider } from './network/provider.ts';
 import { postgresqlProvider } from './postgresql/provider.ts';
 import { quotaProvider } from './quota/provider.ts';
-import { postgresqlProvider } from './postgresql/provider.ts';
 import { resourcesProviders } from './resources-provider/provider.ts';
 import { blobPlane } from './storage/plane.ts';
 import { storageProvider } from './storage/provider.ts';
@@ -32,13 +31,17 @@ export const providers: readonly Provider[] = [
   quotaProvider,
   keyVaultProvider,
   storageProvider,
-  eventGridProvider,
-  postgresqlProvider,
-  documentDbProvider,
+  containerServiceProvider,
   eventGridProvider,
   postgresqlProvider,
   documentDbProvider,
 ];
 
 /** Services with host names of their own. */
-export const dataPlanes: readonly DataPlaneService[] = [decisionPoint, vaultPlane, blobPlane, webPlane];
+export const dataPlanes: readonly DataPlaneService[] = [
+  decisionPoint,
+  vaultPlane,
+  blobPlane,
+  webPlane,
+  clusterIssuerPlane,
+];

@@ -18,6 +18,8 @@ export interface Provider {
   readonly routes?: readonly ProviderRoute[];
   /** Called once when everything is open: to arm clocks, to start what stands behind resources. */
   start?(world: World): Promise<void>;
+  /** Called once before everything is closed, in the reverse order: to end what start or effects have begun. */
+  stop?(world: World): Promise<void>;
 }
 
 /** How long and in which way the writes of a type take. Times come from the profile (kernel/profiles.ts), by full type and verb. */
