@@ -87,23 +87,29 @@ export async function takePrivateAddress(
     const address = parseAddress(text);
     if (address && ranges.some((range) => hasAddress(range, address))) return text;
   }
-  const taken = await reservations.taken(pool);
+  const start = reservations.fullBelow.get(pool);
+  const taken = start === undefined ? await reservations.taken(pool) : undefined;
   for (const range of ranges) {
-    for (let value = range.first + 4n; value <= range.last; value++) {
+    const first = start !== undefined && start > range.first && start <= range.last ? start : range.first + 4n;
+    for (let value = first; value <= range.last; value++) {
       const address = { version: range.version, value };
       const text = addressText(address);
-      if (isReserved(range, address) || taken.has(text)) continue;
-      if (await reservations.take(pool, text, key)) return text;
+      if (isReserved(range, address) || taken?.has(text) || !(await reservations.take(pool, text, key))) continue;
+      if (ranges.length === 1) reservations.fullBelow.set(pool, value + 1n);
+      return text;
     }
   }
-  throw subnetIsFull(subnet, ranges);
+  if (start === undefined) throw subnetIsFull(subnet, ranges);
+  // Something below may have been given back meanwhile.
+  reservations.fullBelow.delete(pool);
+  return takePrivateAddress(world, subnet, owner, wanted, version);
 }
 
 /** Throws when a subnet has no address left for so many more. */
 export async function demandRoom(world: World, subnet: ResourceRecord, more: number): Promise<void> {
   const ranges = prefixesOf(subnet).filter(({ version }) => version === 4);
   const size = ranges.reduce((sum, { first, last }) => sum + (last - first + 1n - 5n), 0n);
-  const taken = BigInt((await (await reservationsOf(world.store)).taken(poolOf(subnet.resource.id))).size);
+  const taken = BigInt(await (await reservationsOf(world.store)).count(poolOf(subnet.resource.id)));
   if (ranges.length > 0 && taken + BigInt(more) > size) throw subnetIsFull(subnet, ranges, more);
 }
 
@@ -145,5 +151,5 @@ export async function releasePrivateAddress(world: World, subnet: string, owner:
 
 /** How many addresses of a subnet are in use. */
 export async function countPrivateAddresses(world: World, subnet: string): Promise<number> {
-  return (await (await reservationsOf(world.store)).taken(poolOf(subnet))).size;
+  return (await reservationsOf(world.store)).count(poolOf(subnet));
 }

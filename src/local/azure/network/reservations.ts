@@ -17,6 +17,10 @@ export interface Reservations {
   held(pool: string, owner: string): Promise<readonly string[]>;
   /** All that is taken of a pool. */
   taken(pool: string): Promise<ReadonlyMap<string, string>>;
+  /** How much is taken of a pool. */
+  count(pool: string): Promise<number>;
+  /** Below which place of a pool nothing was free when it was last looked at; forgotten when something is given back. */
+  readonly fullBelow: Map<string, bigint>;
   /** Gives back what an owner has of a pool; `thing` alone when it is given. */
   release(pool: string, owner: string, thing?: string): Promise<void>;
   /** Gives back what an owner and its parts have in pools of any kind, but for these (`claimText`). */
@@ -59,6 +63,7 @@ async function open(store: Store): Promise<Reservations> {
     } while (continuation !== undefined);
     return found;
   };
+  const fullBelow = new Map<string, bigint>();
   const ownedBy = (owner: string): Filter => ({ op: 'eq', field: ['owner'], value: owner });
   const giveBack = async (claim: Document<Claim>): Promise<void> => {
     try {
@@ -66,6 +71,7 @@ async function open(store: Store): Promise<Reservations> {
     } catch (error) {
       if (!isStoreError(error, 'Changed', 'NotFound')) throw error;
     }
+    fullBelow.delete(claim.partition);
   };
 
   return {
@@ -83,6 +89,8 @@ async function open(store: Store): Promise<Reservations> {
     owner: async (partition, id) => (await claims.read({ partition, id }))?.body.owner,
     held: async (pool, owner) => (await query(pool, ownedBy(owner))).map(({ id }) => id),
     taken: async (pool) => new Map((await query(pool)).map(({ id, body }) => [id, body.owner])),
+    count: (partition) => claims.count({ partition }),
+    fullBelow,
     async release(pool, owner, thing) {
       for (const claim of await query(pool, ownedBy(owner)))
         if (thing === undefined || claim.id === thing) await giveBack(claim);
