@@ -94,11 +94,11 @@ test('containers and blobs work with the SDK unchanged', async (t) => {
     assert.deepEqual(
       items.map(({ kind, name }) => [kind, name]),
       [
-        ['blob', 'conditional'],
         ['prefix', 'folder/'],
+        ['prefix', 'x/'],
+        ['blob', 'conditional'],
         ['blob', 'large'],
         ['blob', 'small-blocks'],
-        ['prefix', 'x/'],
         ['blob', 'z'],
       ],
     );

@@ -41,7 +41,7 @@ export async function startAccount(
 
 export async function attachAccount(cloud: TestAzure, accountId: string): Promise<TestAccount> {
   const keys = await cloud.call(`${accountId}/listKeys?api-version=${accountVersion}`, { method: 'POST' });
-  const [first] = keys.json?.keys as readonly { readonly value: string }[];
+  const [first] = (keys.json?.keys ?? []) as readonly { readonly value: string }[];
   const key = new StorageSharedKeyCredential('myaccount', first?.value ?? '');
   const url = `https://myaccount.blob.storage.${cloud.azure.cloud.suffix}`;
   return { ...cloud, accountId, url, key, service: new BlobServiceClient(url, key, clientOptions(cloud)) };
