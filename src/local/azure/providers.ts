@@ -4,6 +4,8 @@ import { authorizationProvider } from './authorization/provider.ts';
 import { computeProvider } from './compute/provider.ts';
 import { clusterIssuerPlane } from './container-service/issuer-plane.ts';
 import { containerServiceProvider } from './container-service/provider.ts';
+import { registryPlane } from './container-registry/plane.ts';
+import { containerRegistryProvider } from './container-registry/provider.ts';
 import { deploymentsProvider } from './deployments/deployments.ts';
 import { documentDbProvider } from './document-db/provider.ts';
 import { eventGridProvider } from './event-grid/provider.ts';
@@ -31,6 +33,7 @@ export const providers: readonly Provider[] = [
   quotaProvider,
   keyVaultProvider,
   storageProvider,
+  containerRegistryProvider,
   containerServiceProvider,
   eventGridProvider,
   postgresqlProvider,
@@ -43,5 +46,6 @@ export const dataPlanes: readonly DataPlaneService[] = [
   vaultPlane,
   blobPlane,
   webPlane,
+  registryPlane,
   clusterIssuerPlane,
 ];
