@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { StartOptions } from '../local/azure/testing/start-azure.ts';
 import { type Deployment, type DeploymentStep, deploy, deployedOutputs, validate, whatIf } from './deployments.ts';
 import { AzureError } from './errors.ts';
 import type { JsonObject } from './json.ts';
@@ -14,8 +15,8 @@ const widget = (name: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-async function cloudWithGroup(t: TestContext) {
-  const cloud = await testCloud(t);
+async function cloudWithGroup(t: TestContext, options: StartOptions = {}) {
+  const cloud = await testCloud(t, options);
   const group = { subscriptionId: cloud.azure.subscriptionId, resourceGroup: 'g' };
   await cloud.arm.put(resourceGroup(group, { location: 'westeurope' }));
   const deployment = (resources: readonly JsonObject[], more: JsonObject = {}): Deployment => ({
@@ -95,22 +96,27 @@ test('what failed is told by resource, those of templates inside too', async (t)
   assert.equal((await arm.get(id('good'), '2024-01-01')).name, 'good', 'what could be done is done');
 });
 
-test('a deployment of the same name that is under way is waited for', async (t) => {
-  const { arm, azure, deployment, fault, id, waits } = await cloudWithGroup(t);
-  fault({ match: { method: 'PUT', path: id('slow') }, times: 1, effect: { kind: 'stuck' } });
-  const first = deployment([widget('slow')]);
-  const path = `${azure.subscription}/resourceGroups/g/providers/Microsoft.Resources/deployments/d`;
-  const { operation } = await arm.begin({
-    method: 'PUT',
-    path,
-    apiVersion: '2024-03-01',
-    body: { properties: { mode: 'Incremental', template: first.template } },
+test('a deployment of the same name that is under way is waited for, then ours is applied', async (t) => {
+  const { arm, azure, deployment, id, waits } = await cloudWithGroup(t, { profile: 'demo' });
+  const first = deploy(arm, deployment([widget('first')]));
+  const settled = Promise.all([first, started(waits).then(() => deploy(arm, deployment([widget('second')])))]);
+  let done = false;
+  const ending = settled.finally(() => {
+    done = true;
   });
-  assert.ok(operation);
-  waits.length = 0;
-  const second = deploy(arm, deployment([widget('other')]));
-  while (waits.length < 3) await new Promise(setImmediate);
-  await arm.post(`${path}/cancel`, '2024-03-01');
-  await second;
-  assert.equal((await arm.get(id('other'), '2024-01-01')).name, 'other');
+  while (!done) {
+    await azure.azure.world.clock.advance(1000);
+    await new Promise(setImmediate);
+  }
+  await ending;
+  assert.ok(waits.includes(unsaidPollMs), 'the second looked at the first');
+  for (const name of ['first', 'second']) assert.equal((await arm.get(id(name), '2024-01-01')).name, name);
 });
+
+/** Between looks at what no answer says how often to look at. */
+const unsaidPollMs = 5000;
+
+/** When the client has begun to wait for something. */
+async function started(waits: readonly number[]): Promise<void> {
+  while (waits.length === 0) await new Promise(setImmediate);
+}
