@@ -6,7 +6,8 @@ import { machineVersions } from './api-versions.ts';
 import { diskEncryptionSets } from './disk-encryption-sets.ts';
 import { disks, snapshots } from './disks.ts';
 import { machineRoutes } from './instance-views.ts';
-import { scaleSetMachines, scaleSetRoutes, scaleSets } from './scale-sets.ts';
+import { scaleSetMachines } from './scale-set-machines.ts';
+import { scaleSetRoutes, scaleSets } from './scale-sets.ts';
 import { skuRoutes } from './skus.ts';
 import {
   availabilitySets,

@@ -1,9 +1,8 @@
 // Scale sets: a model, and as many machines of it as the capacity says.
 
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
-import { parseResourceId } from '../../../arm/resource-id.ts';
 import { Secret } from '../../../kit/secret.ts';
 import type {
   Action,
@@ -14,12 +13,11 @@ import type {
   ProviderRoute,
   ResourceType,
 } from '../kernel/provider.ts';
-import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
+import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
-import { joinRights, parentId } from '../network/references.ts';
+import { joinRights } from '../network/references.ts';
 import { withoutNulls } from '../network/request-body.ts';
 import { zonesOf } from '../network/sku.ts';
-import { isSystem, systemCaller } from '../network/system-caller.ts';
 import { textOf } from '../network/text.ts';
 import { referencesOf } from '../network/users.ts';
 import { demandQuota } from '../quota/limits.ts';
@@ -29,11 +27,11 @@ import { slowType } from './base-type.ts';
 import { assignRights, ownIdentity, settleIdentity, shownIdentity } from './identities.ts';
 import { demandRecord, pathId } from './instance-views.ts';
 import { spelt } from './machine-storage.ts';
-import { type Power, powerActions, powerMember, powerOf, withPower } from './power.ts';
+import { type Power, powerOf, withPower } from './power.ts';
 import { missingParameter, shaped } from './request-body.ts';
+import { machinesOf, putMachine, removeMachine } from './scale-set-machines.ts';
 import { findSize } from './sizes.ts';
 
-const machinesType = 'Microsoft.Compute/virtualMachineScaleSets/virtualMachines';
 const maxCapacity = 1000;
 
 const sku = Type.Object({
@@ -121,18 +119,6 @@ function withoutSecrets(profile: JsonObject | undefined): {
   };
 }
 
-/** What the machines of a set are made of, in short: it changes when the model does. */
-function modelOf({ sku: size, properties: of }: ArmResource): string {
-  const name = (size as JsonObject | undefined)?.name ?? '';
-  const text = JSON.stringify([name, of?.virtualMachineProfile ?? null]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
-}
-
-async function machinesOf(world: World, set: string): Promise<readonly ResourceRecord[]> {
-  const records = await world.resources.list({ parent: set, type: machinesType });
-  return [...records].sort((a, b) => Number(a.resource.name) - Number(b.resource.name));
-}
-
 /** As many machines as the capacity says; the newest go first. */
 async function effect(world: World, event: EffectEvent): Promise<JsonObject | undefined> {
   const { record, kind } = event;
@@ -149,55 +135,6 @@ async function effect(world: World, event: EffectEvent): Promise<JsonObject | un
   if (mode !== 'Manual')
     for (const machine of machines.slice(0, capacity)) await putMachine(world, resource, machine.resource.name);
   return identity;
-}
-
-function options(world: World) {
-  return { apiVersion: machineVersions[0] ?? '', caller: systemCaller(world), faults: [] };
-}
-
-/** Makes a machine of the set's model, or brings one up to it. */
-async function putMachine(world: World, set: ArmResource, instanceId: string): Promise<void> {
-  const parsed = parseResourceId(`${set.id}/virtualMachines/${instanceId}`);
-  if (!parsed.ok) return;
-  const there = (await world.resources.read(parsed.id.key))?.body.resource;
-  if (there?.properties?.model === modelOf(set)) return;
-  const { storageProfile, osProfile, networkProfile, diagnosticsProfile } = (set.properties?.virtualMachineProfile ??
-    {}) as JsonObject;
-  const zones = set.zones as readonly string[] | undefined;
-  const prefix = textOf((osProfile as JsonObject | undefined)?.computerNamePrefix ?? set.name);
-  await world.resources.put(
-    parsed.id,
-    {
-      location: set.location ?? '',
-      instanceId,
-      sku: { name: (set.sku as JsonObject).name ?? '', tier: 'Standard' },
-      ...(zones === undefined ? {} : { zones: [zones[Number(instanceId) % zones.length] ?? '1'] }),
-      properties: {
-        vmId: there?.properties?.vmId ?? randomUUID(),
-        model: modelOf(set),
-        hardwareProfile: { vmSize: (set.sku as JsonObject).name ?? '' },
-        storageProfile: (storageProfile ?? {}) as Json,
-        ...(osProfile === undefined
-          ? {}
-          : {
-              osProfile: {
-                ...(osProfile as JsonObject),
-                computerName: `${prefix}${Number(instanceId).toString(36).padStart(6, '0').toUpperCase()}`,
-              },
-            }),
-        networkProfileConfiguration: (networkProfile ?? {}) as Json,
-        ...(diagnosticsProfile === undefined ? {} : { diagnosticsProfile }),
-        timeCreated: there?.properties?.timeCreated ?? new Date(world.clock.now()).toISOString(),
-        [powerMember]: there?.properties?.[powerMember] ?? 'running',
-      },
-    },
-    options(world),
-  );
-}
-
-async function removeMachine(world: World, text: string): Promise<void> {
-  const parsed = parseResourceId(text);
-  if (parsed.ok) await world.resources.delete(parsed.id, options(world));
 }
 
 const ids = Type.Object({ instanceIds: Type.Optional(Type.Array(Type.String())) });
@@ -276,58 +213,6 @@ export const scaleSets: ResourceType = {
     },
   },
 };
-
-/** Machines of a set come and go with its capacity; clients may only protect them and delete them. */
-function prepareMachine({ body, current, caller, id }: PrepareRequest): Prepared {
-  if (current === undefined && !isSystem(caller))
-    throw new ArmError(404, 'ResourceNotFound', `The scale set machine '${id.name}' was not found.`);
-  if (current === undefined || isSystem(caller)) return { resource: body, references: {} };
-  const { protectionPolicy } = (body.properties ?? {}) as JsonObject;
-  const { resource } = current;
-  return {
-    resource: {
-      ...resource,
-      ...(body.tags === undefined ? {} : { tags: body.tags as { readonly [name: string]: string } }),
-      properties: { ...resource.properties, ...(protectionPolicy === undefined ? {} : { protectionPolicy }) },
-    },
-    references: {},
-  };
-}
-
-async function showMachine(world: World, { resource }: ResourceRecord): Promise<ArmResource> {
-  const set = (await world.resources.read(parentId(resource.id)))?.body.resource;
-  const { [powerMember]: _, model, ...shown } = resource.properties ?? {};
-  return {
-    ...resource,
-    // As Azure names them: the set's name and the number.
-    name: `${set?.name ?? ''}_${resource.name}`,
-    properties: { ...shown, latestModelApplied: set !== undefined && model === modelOf(set) },
-  };
-}
-
-export const scaleSetMachines: ResourceType = {
-  ...slowType,
-  type: 'virtualMachineScaleSets/virtualMachines',
-  asynchrony: { create: 'none', update: 'none', delete: 'none' },
-  prepare: prepareMachine,
-  show: showMachine,
-  actions: powerActions,
-  // A machine that was deleted on its own is one less of the set.
-  async effect(world, { kind, record }) {
-    if (kind === 'delete') await lower(world, parentId(record.resource.id));
-    return undefined;
-  },
-};
-
-/** Only while the set is at rest: what the set itself does to its capacity is counted there. */
-async function lower(world: World, set: string): Promise<void> {
-  await world.resources.change(set, (there) => {
-    const { sku: size } = there.resource;
-    const capacity = Number((size as JsonObject | undefined)?.capacity ?? 0);
-    if (there.operation !== undefined || capacity === 0) return undefined;
-    return { ...there, resource: { ...there.resource, sku: { ...(size as JsonObject), capacity: capacity - 1 } } };
-  });
-}
 
 const get = { method: 'GET', scope: 'resourceGroup', apiVersions: machineVersions } as const;
 

@@ -6,6 +6,7 @@ import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../ker
 import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
 import { baseChild } from './base-type.ts';
+import { isGoing } from './going.ts';
 import { touchOwner } from './parts.ts';
 import { parentId } from './references.ts';
 import { ownProperties } from './request-body.ts';
@@ -70,6 +71,23 @@ async function showPool(world: World, { resource }: ResourceRecord): Promise<Arm
   };
 }
 
+/** A pool that a rule leads to stays while the rule does. */
+async function beforePoolDelete(world: World, { resource }: ResourceRecord): Promise<void> {
+  const owner = (await world.resources.read(parentId(resource.id)))?.body.resource;
+  const rules = ['loadBalancingRules', 'outboundRules'].flatMap(
+    (member) => (owner?.properties?.[member] ?? []) as readonly JsonObject[],
+  );
+  const { rules: names } = naming(resource.id, 'rules', rules) as {
+    readonly rules?: readonly { readonly id: string }[];
+  };
+  if (names === undefined || (await isGoing(world, parentId(resource.id)))) return;
+  throw new ArmError(
+    400,
+    'InUseBackendAddressPoolCannotBeDeleted',
+    `Backend address pool ${resource.id} cannot be deleted because it is in use by ${names.map(({ id }) => id).join(', ')}.`,
+  );
+}
+
 /** Interfaces that were in the pool or of the rule are no longer. */
 async function effect(world: World, { kind, record }: EffectEvent): Promise<undefined> {
   if (kind !== 'delete') return undefined;
@@ -112,6 +130,7 @@ export const backendAddressPools: ResourceType = {
       },
     ),
   show: showPool,
+  beforeDelete: beforePoolDelete,
   effect,
 };
 

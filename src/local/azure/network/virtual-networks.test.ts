@@ -62,6 +62,30 @@ test('virtual networks and what is in them', async (t) => {
     },
   );
 
+  await t.test('of two subnets that are written at once over each other, one is', async () => {
+    const write = (name: string) => subnets.createOrUpdate(group, 'vnet', name, { addressPrefix: '10.0.64.0/24' });
+    const outcomes = await Promise.allSettled(['left', 'right', 'middle'].map(write));
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+    const names = (await all(subnets.list(group, 'vnet')))
+      .map(({ name = '' }) => name)
+      .filter((name) => name !== 'master');
+    assert.equal(names.length, 1);
+    for (const name of names) await subnets.delete(group, 'vnet', name);
+  });
+
+  await t.test('who has read the network before a subnet was written cannot overwrite it', async () => {
+    const path = `${at}/virtualNetworks/vnet?api-version=2022-01-01`;
+    const before = await call(path);
+    await subnets.createOrUpdate(group, 'vnet', 'late', { addressPrefix: '10.0.65.0/24' });
+    const stale = await call(path, {
+      method: 'PUT',
+      body: before.json ?? {},
+      headers: { 'if-match': String(before.headers.etag) },
+    });
+    assert.equal(stale.status, 412, stale.text);
+    await subnets.delete(group, 'vnet', 'late');
+  });
+
   const refused: readonly (readonly [string, string, string])[] = [
     ['outside of the network', '10.1.0.0/24', 'NetcfgSubnetRangeOutsideVnet'],
     ['over another subnet', '10.0.1.0/24', 'NetcfgSubnetRangesOverlap'],
