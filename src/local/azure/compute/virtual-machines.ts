@@ -3,23 +3,21 @@
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
-import { foldCase, idKey, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import { foldCase, idKey, type ResourceId } from '../../../arm/resource-id.ts';
 import { Secret } from '../../../kit/secret.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
-import { networkVersions } from '../network/api-versions.ts';
 import { demandReference, joinRights } from '../network/references.ts';
 import { withoutNulls } from '../network/request-body.ts';
 import { zonesOf } from '../network/sku.ts';
-import { systemCaller } from '../network/system-caller.ts';
 import { textOf } from '../network/text.ts';
 import { referencesOf, usersOf } from '../network/users.ts';
 import { demandQuota } from '../quota/limits.ts';
-import { diskVersions } from './api-versions.ts';
 import { demandSize } from './availability.ts';
 import { slowType } from './base-type.ts';
 import { assignedIdentities, assignRights, ownIdentity, settleIdentity, shownIdentity } from './identities.ts';
+import { removeOwned } from './machine-removal.ts';
 import { planStorage } from './machine-storage.ts';
 import { type Power, powerActions, powerMember, powerOf } from './power.ts';
 import { missingParameter, optionalReference, shaped } from './request-body.ts';
@@ -265,29 +263,7 @@ async function effect(world: World, event: EffectEvent): Promise<JsonObject | un
   return { ...identity, [powerMember]: power };
 }
 
-/** What was given to the machine to take along goes with it. The machine lets go of everything first, or nothing of that could. */
-async function removeOwned(world: World, record: ResourceRecord): Promise<void> {
-  const { storageProfile, networkProfile } = record.resource.properties ?? {};
-  const { osDisk, dataDisks } = (storageProfile ?? {}) as JsonObject;
-  const disks = [osDisk, ...((dataDisks ?? []) as readonly JsonObject[])] as readonly (JsonObject | undefined)[];
-  const interfaces = ((networkProfile as JsonObject | undefined)?.networkInterfaces ?? []) as readonly JsonObject[];
-  const owned = [
-    ...disks
-      .filter((one) => one?.deleteOption === 'Delete')
-      .map((one) => ({ id: (one?.managedDisk as JsonObject | undefined)?.id, apiVersion: diskVersions[0] ?? '' })),
-    ...interfaces
-      .filter((one) => (one.properties as JsonObject | undefined)?.deleteOption === 'Delete')
-      .map(({ id }) => ({ id, apiVersion: networkVersions[0] ?? '' })),
-  ];
-  if (owned.length === 0) return;
-  await world.resources.change(record.resource.id, (there) => ({ ...there, references: {} }));
-  for (const { id, apiVersion } of owned) {
-    const parsed = typeof id === 'string' ? parseResourceId(id) : undefined;
-    if (parsed?.ok) await world.resources.delete(parsed.id, { apiVersion, caller: systemCaller(world), faults: [] });
-  }
-}
-
-export async function showMachine(world: World, { resource }: ResourceRecord): Promise<ArmResource> {
+async function showMachine(world: World, { resource }: ResourceRecord): Promise<ArmResource> {
   const { [powerMember]: _, [ownIdentity]: __, isGeneralized: ___, ...shown } = resource.properties ?? {};
   return { ...resource, ...(await shownIdentity(world, resource)), properties: shown };
 }
