@@ -167,7 +167,7 @@ test('an operation that fails is thrown in its own words', async (t) => {
 });
 
 test('an operation that never ends is left when its caller says so', async (t) => {
-  const { azure, arm, waits, fault } = await testCloud(t);
+  const { azure, arm, waits, fault } = await testCloud(t, { graceSeconds: 1 });
   const group = `${azure.subscription}/resourceGroups/g`;
   await arm.put({ id: group, apiVersion: groups, body: { location: 'westeurope' } });
   const id = `${group}/providers/Test.Widgets/slowWidgets/w`;
