@@ -4,6 +4,8 @@ import { authorizationProvider } from './authorization/provider.ts';
 import { computeProvider } from './compute/provider.ts';
 import { clusterIssuerPlane } from './container-service/issuer-plane.ts';
 import { containerServiceProvider } from './container-service/provider.ts';
+import { frontDoorPlane } from './cdn/plane.ts';
+import { cdnProvider } from './cdn/provider.ts';
 import { registryPlane } from './container-registry/plane.ts';
 import { containerRegistryProvider } from './container-registry/provider.ts';
 import { deploymentsProvider } from './deployments/deployments.ts';
@@ -34,6 +36,7 @@ export const providers: readonly Provider[] = [
   keyVaultProvider,
   storageProvider,
   containerRegistryProvider,
+  cdnProvider,
   containerServiceProvider,
   eventGridProvider,
   postgresqlProvider,
@@ -47,5 +50,6 @@ export const dataPlanes: readonly DataPlaneService[] = [
   blobPlane,
   webPlane,
   registryPlane,
+  frontDoorPlane,
   clusterIssuerPlane,
 ];
