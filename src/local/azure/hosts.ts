@@ -66,12 +66,13 @@ export function createHosts(suffix: string): Hosts {
       return;
     }
     const found = dataPlaneOf({ suffix }, host);
-    const plane = found && planes.get(found.plane);
+    // Any other name may be a custom domain of Front Door, which knows its own.
+    const plane = planes.get(found?.plane ?? 'frontDoor');
     if (!plane) {
       refuse(response, 421, 'InvalidHost', 'No service of this cloud has this host name.');
       return;
     }
-    (request as Marked)[planeNameOf] = found.name;
+    (request as Marked)[planeNameOf] = found?.name ?? '';
     plane(request, response);
   };
 
