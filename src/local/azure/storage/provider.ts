@@ -16,7 +16,17 @@ import { openContents } from './contents.ts';
 import { openDocuments, readContainer } from './documents.ts';
 
 const apiVersions = [
-  ...['2025-06-01', '2025-01-01', '2024-01-01', '2023-05-01', '2023-04-01', '2023-01-01', '2022-09-01', '2022-05-01'],
+  ...[
+    '2025-08-01',
+    '2025-06-01',
+    '2025-01-01',
+    '2024-01-01',
+    '2023-05-01',
+    '2023-04-01',
+    '2023-01-01',
+    '2022-09-01',
+    '2022-05-01',
+  ],
   ...[
     '2021-09-01',
     '2021-08-01',
@@ -49,6 +59,7 @@ const kinds = ['Storage', 'StorageV2', 'BlobStorage', 'FileStorage', 'BlockBlobS
 const accounts: ResourceType = {
   type: 'storageAccounts',
   apiVersions,
+  createdStatus: 202,
   scope: 'resourceGroup',
   location: 'required',
   name: { form: nameForm, rule: nameRule },
