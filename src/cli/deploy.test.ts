@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { ProxyAgent, request } from 'undici';
+import { blobService } from '../azure/blobs.ts';
 import type { JsonObject } from '../azure/json.ts';
+import { builtInRoles, roleAssignment } from '../azure/resources/authorization.ts';
 import { type TestCloud, testCloud } from '../azure/testing/cloud.ts';
-import { missingProviders } from '../azure/testing/missing-providers.ts';
 import { forecastLines, subscriptionsOf } from './deploy-action.ts';
 import { parametersOf, readPlan, type ScopeName, scopeNames } from './deploy-plan.ts';
 import { applyPlan, DeployError, forecastPlan } from './deploy-run.ts';
@@ -25,7 +27,7 @@ const subscriptions = {
 function localCloud(t: TestContext): Promise<TestCloud> {
   const named = { subscriptionId: '00000000-1111-4222-8333-444444444444', displayName: 'Test' };
   const more = Object.entries(subscriptions).map(([displayName, subscriptionId]) => ({ subscriptionId, displayName }));
-  return testCloud(t, { providers: missingProviders, subscriptions: [named, ...more] });
+  return testCloud(t, { subscriptions: [named, ...more] });
 }
 
 const planOf = (scope: ScopeName, location = 'westus3', stamp = '1') =>
@@ -77,6 +79,29 @@ test('all scopes are applied, each on what those before it gave; a second time n
     const { properties } = (await cloud.arm.get(id, '2023-01-31')) as { properties: JsonObject };
     assert.equal(properties.issuer, managementClusterIssuer);
     assert.equal(properties.subject, 'system:serviceaccount:maestro:maestro-agent');
+  });
+
+  await t.test('documents in the storage are served at the issuer that clusters get', async () => {
+    const { oidcIssuerBaseUrl, oidcAccountName, oidcBlobUrl, regionalGroup } = made.get('regional') ?? {};
+    const { ca, cloud: names, owner } = cloud.azure.azure;
+    await cloud.arm.put(
+      roleAssignment({
+        scope: `/subscriptions/${subscriptions.regional}/resourceGroups/${regionalGroup}/providers/Microsoft.Storage/storageAccounts/${oidcAccountName}`,
+        subscriptionId: subscriptions.regional,
+        role: builtInRoles.storageBlobDataContributor,
+        principalId: owner.objectId,
+      }),
+    );
+    const service = await blobService(cloud.environment, cloud.credential, String(oidcBlobUrl));
+    const path = 'cluster/.well-known/openid-configuration';
+    await service.getContainerClient('$web').getBlockBlobClient(path).upload('{"issuer":"x"}', 14);
+    const dispatcher = new ProxyAgent({ uri: names.proxy, requestTls: { ca } });
+    try {
+      const answer = await request(`${oidcIssuerBaseUrl}${path}`, { dispatcher });
+      assert.deepEqual([answer.statusCode, await answer.body.json()], [200, { issuer: 'x' }]);
+    } finally {
+      await dispatcher.close();
+    }
   });
 
   await t.test('another region, and another management cluster, stand beside the first', async () => {
