@@ -94,7 +94,7 @@ export function errorIn(body: unknown): ErrorDetail | undefined {
   const { error } = body;
   if (isRecord(error)) return detailOf(error);
   if (typeof error === 'string') return { code: error, message: textOf(body.error_description) };
-  const { odata } = { odata: body['odata.error'] };
+  const odata = body['odata.error'];
   if (isRecord(odata)) return detailOf(odata);
   return typeof body.code === 'string' || typeof body.message === 'string' ? detailOf(body) : undefined;
 }
@@ -148,7 +148,6 @@ export function asAzureError(error: unknown, what: string): AzureError {
   if (error instanceof AzureError) return error;
   const { name, message, statusCode, code, errorResponse, request } = (error ?? {}) as Partial<SdkError>;
   const text = typeof message === 'string' ? message : String(error);
-  if (name === 'AbortError') throw error;
   if (name === 'AuthenticationError' || name === 'AuthenticationRequiredError' || errorResponse !== undefined) {
     const aadsts = /AADSTS\d+/.exec(text)?.[0];
     return new AzureError({

@@ -28,27 +28,28 @@ export function identityEndpointCredential(
   clientId?: string,
   now: () => number = Date.now,
 ): Credential {
-  const kept = new Map<string, Promise<Kept>>();
+  const kept = new Map<string, Kept>();
+  const asking = new Map<string, Promise<Kept>>();
   const fresh = async (resource: string): Promise<Kept> => {
-    const token = await ask(endpoint, resource, clientId);
-    const left = token.expiresOnTimestamp - now();
-    return { token, renewAt: now() + Math.max(left - renewBeforeMs, left / 2) };
+    try {
+      const token = await ask(endpoint, resource, clientId);
+      const left = token.expiresOnTimestamp - now();
+      const made = { token, renewAt: now() + Math.max(left - renewBeforeMs, left / 2) };
+      kept.set(resource, made);
+      return made;
+    } finally {
+      asking.delete(resource);
+    }
   };
   return {
     async getToken(scopes) {
       const resource = resourceOf(scopes);
-      const before = kept.get(resource);
-      const current = before && (await before.catch(() => undefined));
+      const current = kept.get(resource);
       if (current && current.renewAt > now()) return current.token;
       // Those who ask meanwhile wait for the same answer.
-      const asking = kept.get(resource) === before ? fresh(resource) : (kept.get(resource) ?? fresh(resource));
-      kept.set(resource, asking);
-      try {
-        return (await asking).token;
-      } catch (error) {
-        if (kept.get(resource) === asking) kept.delete(resource);
-        throw error;
-      }
+      const answer = asking.get(resource) ?? fresh(resource);
+      asking.set(resource, answer);
+      return (await answer).token;
     },
   };
 }
