@@ -1,5 +1,5 @@
 // The edge: finds the origin of a request among the hosts of this cloud, asks it, remembers what it may.
-import { Agent, buildConnector, request as send } from 'undici';
+import type { Agent } from 'undici';
 import { isRecord } from '../../../arm/record.ts';
 import { foldCase } from '../../../arm/resource-id.ts';
 import { dataPlaneOf } from '../cloud.ts';
@@ -54,38 +54,46 @@ const hopByHop = new Set([
   'proxy-connection',
 ]);
 
-function createEdge(world: World): Edge {
-  const cache = createCache();
+interface Client {
+  readonly agent: Agent;
+  readonly send: typeof import('undici').request;
+}
+
+/** Reaches hosts of this cloud by where the network says they are. Loaded when the first request comes. */
+async function createClient(world: World): Promise<Client> {
+  const undici = await import('undici');
   const ca = world.authority?.certificatePem;
-  const connector = buildConnector({ timeout: 10_000, ...(ca === undefined ? {} : { ca }) });
-  const agent = new Agent({
+  const connector = undici.buildConnector({ timeout: 10_000, ...(ca === undefined ? {} : { ca }) });
+  const agent = new undici.Agent({
     keepAliveTimeout: 1000,
     connect(options, callback) {
-      const found = world.network.target(options.hostname, 443);
-      found.then(
+      world.network.target(options.hostname, 443).then(
         (target) => {
-          if (target === undefined) callback(new Error(`no way leads to ${options.hostname}`), null);
-          else
-            connector(
-              {
-                ...options,
-                hostname: target.host,
-                port: String(target.port),
-                servername: options.servername ?? options.hostname,
-              },
-              callback,
-            );
+          if (target === undefined) {
+            callback(new Error(`no way leads to ${options.hostname}`), null);
+            return;
+          }
+          const servername = options.servername ?? options.hostname;
+          connector({ ...options, hostname: target.host, port: String(target.port), servername }, callback);
         },
         (error: Error) => callback(error, null),
       );
     },
   });
   world.stopping.addEventListener('abort', () => void agent.destroy(), { once: true });
+  return { agent, send: undici.request };
+}
+
+function createEdge(world: World): Edge {
+  const cache = createCache();
+  let client: Promise<Client> | undefined;
 
   const ask = async (origin: Origin, path: string, request: EdgeRequest, profileId: string): Promise<EdgeAnswer> => {
     const headers: { [name: string]: string | string[] } = {};
     for (const [name, value] of Object.entries(request.headers))
       if (value !== undefined && !name.startsWith(':') && !hopByHop.has(name)) headers[name] = value;
+    client ??= createClient(world);
+    const { agent, send } = await client;
     const answer = await send(`https://${origin.host}${path}`, {
       method: request.method as 'GET',
       dispatcher: agent,
