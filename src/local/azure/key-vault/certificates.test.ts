@@ -119,8 +119,8 @@ test('certificates are made through a policy, merged, brought in and renewed wit
     assert.ok(certificate.verify(new X509Certificate(cloud.azure.ca).publicKey));
     const issuers = await collect(certificates.listPropertiesOfIssuers());
     assert.deepEqual(
-      issuers.map(({ name, provider }) => [name, provider]),
-      [['OneCert', 'OneCertV2-PublicCA']],
+      issuers.map(({ id, provider }) => [id, provider]),
+      [[`${url}certificates/issuers/OneCert`, 'OneCertV2-PublicCA']],
     );
     await certificates.deleteIssuer('OneCert');
   });

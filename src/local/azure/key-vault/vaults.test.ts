@@ -142,3 +142,33 @@ test('templates write secrets and keys whose values are not shown', async (t) =>
   });
   assert.equal((await cloud.keys.getKey('k')).key?.crv, 'P-384');
 });
+
+test('a vault that goes by roles asks for data actions', async (t) => {
+  const cloud = await startVault(t, { directory: { applications: [stranger] } });
+  const { azure, origin, vaultId, call } = cloud;
+  await cloud.secrets.setSecret('one', '1');
+  const path = `${vaultId}?api-version=${vaultVersion}`;
+  const changed = await call(path, { method: 'PATCH', body: { properties: { enableRbacAuthorization: true } } });
+  assert.equal(changed.status, 200, changed.text);
+  const credential = new ClientSecretCredential(azure.owner.tenantId, stranger.appId, stranger.secret.reveal(), {
+    authorityHost: origin,
+    disableInstanceDiscovery: true,
+    tlsOptions: { ca: azure.ca },
+  });
+  const { secrets } = vaultClients({ ...cloud, credential }, 'myvault');
+  await assert.rejects(secrets.getSecret('one'), { statusCode: 403, code: 'Forbidden' });
+  const assignment = `${vaultId}/providers/Microsoft.Authorization/roleAssignments/00000000-0000-4000-8000-000000000099`;
+  const made = await call(`${assignment}?api-version=2022-04-01`, {
+    method: 'PUT',
+    body: {
+      properties: {
+        roleDefinitionId: `${cloud.subscription}/providers/Microsoft.Authorization/roleDefinitions/4633458b-17de-408a-b874-0445c86b69e6`,
+        principalId: stranger.objectId,
+        principalType: 'ServicePrincipal',
+      },
+    },
+  });
+  assert.ok(made.status < 300, made.text);
+  assert.equal((await secrets.getSecret('one')).value, '1');
+  await assert.rejects(secrets.setSecret('one', 'new'), { statusCode: 403 });
+});
