@@ -1,15 +1,19 @@
 // Checks a body against a schema: every error at once, nothing coerced, in ARM's terms.
+import { createRequire } from 'node:module';
 import type { Static, TSchema } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
+import type { Validator } from 'typebox/compile';
 import { type FieldError, fieldErrors } from './field-error.ts';
 import { findErrors, type JsonSchema } from './schema-errors.ts';
 
+// The compiler is some hundreds of modules: loaded with the first body, so that a process without one starts sooner.
+const load = createRequire(import.meta.url);
 const compiled = new WeakMap<TSchema, Validator>();
 
 /** All that is wrong with a value; empty when it fits. A schema is compiled at its first use. */
 export function bodyErrors(schema: TSchema, value: unknown): readonly FieldError[] {
   let check = compiled.get(schema);
   if (!check) {
+    const { Compile } = load('typebox/compile') as typeof import('typebox/compile');
     check = Compile(compilable(schema) as TSchema);
     compiled.set(schema, check);
   }
