@@ -9,15 +9,20 @@ import { findErrors, type JsonSchema } from './schema-errors.ts';
 const load = createRequire(import.meta.url);
 const compiled = new WeakMap<TSchema, Validator>();
 
-/** All that is wrong with a value; empty when it fits. A schema is compiled at its first use. */
-export function bodyErrors(schema: TSchema, value: unknown): readonly FieldError[] {
+/** Whether a value is as the schema says. A schema is compiled at its first use. */
+export function isBody<T extends TSchema>(schema: T, value: unknown): value is Static<T> {
   let check = compiled.get(schema);
   if (!check) {
     const { Compile } = load('typebox/compile') as typeof import('typebox/compile');
     check = Compile(compilable(schema) as TSchema);
     compiled.set(schema, check);
   }
-  if (value !== undefined && check.Check(value)) return [];
+  return value !== undefined && check.Check(value);
+}
+
+/** All that is wrong with a value; empty when it fits. */
+export function bodyErrors(schema: TSchema, value: unknown): readonly FieldError[] {
+  if (isBody(schema, value)) return [];
   const found = findErrors(schema as JsonSchema, value);
   if (found.length > 0) return found;
   // A keyword that only the compiled check knows.

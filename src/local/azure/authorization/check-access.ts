@@ -1,12 +1,13 @@
 // Access checks for others: the decision point that services ask whether a principal may do something
 // (`https://<location>.authorization.<suffix>/providers/Microsoft.Authorization/checkAccess`).
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { body as bodyParser } from '../../../arm/body.ts';
 import { checkBody } from '../../../arm/check-body.ts';
 import { toWire } from '../../../arm/error-wire.ts';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, isGuid, parseResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { DataPlaneService } from '../kernel/data-plane.ts';
 import type { CallerIdentity, ProviderRoute } from '../kernel/provider.ts';
 import type { Json, JsonObject } from '../kernel/record.ts';

@@ -1,10 +1,10 @@
 // Microsoft.Authorization/denyAssignments: what is forbidden whatever roles say. Everybody sees them; the platform alone writes them,
 // as the service does over the resource group of a cluster.
-import { Type } from 'typebox';
 import { checkBody } from '../../../arm/check-body.ts';
 import { ArmError } from '../../../arm/errors.ts';
 import { isRecord } from '../../../arm/record.ts';
 import { foldCase, isGuid } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { Prepared, PrepareRequest, ProviderRoute, ResourceType, RouteRequest } from '../kernel/provider.ts';
 import type { Json, JsonObject } from '../kernel/record.ts';
 import { roleAccessOf } from './access.ts';

@@ -1,6 +1,6 @@
 // Permissions as bodies give them and as they are kept.
-import { Type } from 'typebox';
 import { isRecord } from '../../../arm/record.ts';
+import { Type } from '../../../arm/type.ts';
 import type { Permission } from '../kernel/access.ts';
 import type { JsonObject } from '../kernel/record.ts';
 

@@ -1,9 +1,9 @@
 // Microsoft.Authorization/roleDefinitions: the built-in roles, which are seen at every scope, and those that a tenant makes itself.
-import { Type } from 'typebox';
 import { checkBody } from '../../../arm/check-body.ts';
 import { ArmError } from '../../../arm/errors.ts';
 import { isRecord } from '../../../arm/record.ts';
 import { foldCase, isGuid, parseResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { Prepared, PrepareRequest, ProviderRoute, ResourceType, RouteRequest } from '../kernel/provider.ts';
 import type { Json, JsonObject } from '../kernel/record.ts';
 import { roleAccessOf } from './access.ts';

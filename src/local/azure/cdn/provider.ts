@@ -1,9 +1,9 @@
 // Microsoft.Cdn: Front Door profiles with endpoints, routes, origins and domains.
 import { createHash, randomUUID } from 'node:crypto';
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { isRecord } from '../../../arm/record.ts';
 import { foldCase, parseResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import { dataPlaneHost } from '../cloud.ts';
 import type { Prepared, PrepareRequest, Provider, ResourceType } from '../kernel/provider.ts';
 import type { Json, JsonObject } from '../kernel/record.ts';

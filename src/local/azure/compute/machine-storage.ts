@@ -1,8 +1,9 @@
 // The disks of a machine: those it brings along are made with it, others are attached.
 import { randomUUID } from 'node:crypto';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, idKey, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { AlsoWrite } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';

@@ -1,8 +1,8 @@
 // Scale sets: a model, and as many machines of it as the capacity says.
 
 import { randomUUID } from 'node:crypto';
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import type {
   Action,

@@ -2,8 +2,8 @@
 
 import { generateKeyPair, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
+import { Type } from '../../../arm/type.ts';
 import type { ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';

@@ -1,9 +1,9 @@
 // Virtual machines: simulated, with their disks, interfaces, identities and power states.
 
 import { randomUUID } from 'node:crypto';
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, idKey, type ResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';

@@ -1,8 +1,9 @@
 // Microsoft.ContainerService/managedClusters/agentPools: machines of a cluster, simulated as nodes.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase } from '../../../arm/resource-id.ts';
 import { Enum, MapOf } from '../../../arm/schema.ts';
+import { Type } from '../../../arm/type.ts';
 import { objectOf, sentProperties, textOf } from '../kept-members.ts';
 import type { ResourceType } from '../kernel/provider.ts';
 import type { ResourceRecord } from '../kernel/record.ts';

@@ -1,7 +1,8 @@
 // Microsoft.ContainerService/managedClusters: an AKS cluster is a cluster of the embedded Kubernetes.
 import { createHash, randomUUID } from 'node:crypto';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { foldCase } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import { membersBeside, objectOf, sentProperties, textOf } from '../kept-members.ts';
 import type { Action, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { JsonObject, ResourceRecord } from '../kernel/record.ts';

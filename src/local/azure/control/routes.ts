@@ -1,11 +1,11 @@
 // Control of the cloud itself, which Azure has none of: faults, time, speed, subscriptions. Callers show the token of the data directory.
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { checkBody } from '../../../arm/check-body.ts';
 import { ArmError, errorBody } from '../../../arm/errors.ts';
 import { isGuid } from '../../../arm/resource-id.ts';
 import { Enum } from '../../../arm/schema.ts';
+import { Type } from '../../../arm/type.ts';
 import type { Secret } from '../../../kit/secret.ts';
 import { faultSchema } from '../kernel/faults.ts';
 import type { ProfileName } from '../kernel/profiles.ts';

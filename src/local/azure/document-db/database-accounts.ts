@@ -1,8 +1,9 @@
 // Microsoft.DocumentDB/databaseAccounts: a Cosmos DB account as a resource with keys and names of this cloud.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { Enum } from '../../../arm/schema.ts';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import { dataPlaneHost } from '../cloud.ts';
 import { membersBeside, objectOf, sentProperties, textOf } from '../kept-members.ts';

@@ -1,6 +1,7 @@
 // Databases, containers and what is in them, as Resource Manager sees them.
 import { randomBytes } from 'node:crypto';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../../arm/type.ts';
 import { objectOf, textOf } from '../kept-members.ts';
 import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';

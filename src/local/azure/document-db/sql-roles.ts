@@ -1,6 +1,7 @@
 // Rights on the data of an account: definitions, two of which every account has, and their assignments to principals.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { foldCase, isGuid } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import { sentProperties } from '../kept-members.ts';
 import type { ResourceType } from '../kernel/provider.ts';
 import { documentVersions } from './api-versions.ts';

@@ -1,8 +1,9 @@
 // The authorization endpoint: a person signs in on a page of ours, and the application gets a code.
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Static, Type } from 'typebox';
-import { Check } from 'typebox/value';
+import type { Static } from 'typebox';
+import { isBody } from '../../../arm/check-body.ts';
+import { Type } from '../../../arm/type.ts';
 import { aadsts, EntraError, entraErrorBody } from './aadsts.ts';
 import { browserOf, fromOwnPage, knownBrowser } from './browser.ts';
 import { findClient } from './clients.ts';
@@ -90,7 +91,7 @@ export async function finishSignIn(
   form: Form,
 ): Promise<FastifyReply> {
   const flow = entra.pages.open(purpose, knownBrowser(request) ?? '', form.get('flow') ?? '');
-  if (!fromOwnPage(entra, request) || !Check(flowSchema, flow)) {
+  if (!fromOwnPage(entra, request) || !isBody(flowSchema, flow)) {
     return sendPage(reply, {
       title: 'Start again',
       status: 400,

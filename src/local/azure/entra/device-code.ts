@@ -1,7 +1,8 @@
 // Signing in on another device: a program shows a code, a person types it on a page of ours and signs in.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Static, Type } from 'typebox';
-import { Check } from 'typebox/value';
+import type { Static } from 'typebox';
+import { isBody } from '../../../arm/check-body.ts';
+import { Type } from '../../../arm/type.ts';
 import { aadsts, EntraError } from './aadsts.ts';
 import { browserOf, fromOwnPage, knownBrowser } from './browser.ts';
 import { findClient, isPublicClient } from './clients.ts';
@@ -80,7 +81,7 @@ export async function submitDevicePage(
     return showSignIn(entra, request, reply, found, {});
   }
   const flow = entra.pages.open(purpose, knownBrowser(request) ?? '', form.get('flow') ?? '');
-  if (!Check(flowSchema, flow)) return startAgain(reply);
+  if (!isBody(flowSchema, flow)) return startAgain(reply);
   const tenant = tenantOf(entra, flow.tenantId);
   if (form.get('decision') === 'decline') {
     await entra.grants.decideDevice(tenant.id, flow.userCode, undefined);

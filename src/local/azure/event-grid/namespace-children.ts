@@ -1,8 +1,9 @@
 // Who may connect to a namespace's MQTT broker and what they may publish and subscribe to.
 import { X509Certificate } from 'node:crypto';
-import { type Static, type TSchema, Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { foldCase } from '../../../arm/resource-id.ts';
 import { Enum } from '../../../arm/schema.ts';
+import { Type } from '../../../arm/type.ts';
 import { objectOf, sentProperties, textOf } from '../kept-members.ts';
 import type { PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';

@@ -1,7 +1,8 @@
 // Microsoft.EventGrid/namespaces: an MQTT broker's settings and host names.
 import { randomBytes } from 'node:crypto';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { Enum, MapOf } from '../../../arm/schema.ts';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import type { Cloud } from '../cloud.ts';
 import { membersBeside, objectOf, sentProperties } from '../kept-members.ts';

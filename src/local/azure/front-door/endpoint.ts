@@ -1,5 +1,6 @@
 // A resource provider that stands behind Resource Manager: where it is and what it serves, as data.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../../arm/type.ts';
 
 const typeName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_.-]*(/[A-Za-z][A-Za-z0-9_.-]*){0,7}$', maxLength: 260 });
 

@@ -1,6 +1,7 @@
 // Faults that are asked for, as data: what shall go wrong, for which calls, how often.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import type { ArmError } from '../../../arm/errors.ts';
+import { Type } from '../../../arm/type.ts';
 
 /** One fault. It applies to the calls that match, from the `after`-th on, `times` times (for ever when left out). */
 export const faultSchema = Type.Object(

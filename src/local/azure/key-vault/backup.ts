@@ -1,7 +1,7 @@
 // Backup and restore: all versions of an object in one opaque text that only this cloud can open.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { Type } from 'typebox';
 import { isRecord } from '../../../arm/record.ts';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import { isStoreError } from '../../../store/errors.ts';
 import type { Operation } from '../../../store/store.ts';

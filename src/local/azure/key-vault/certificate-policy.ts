@@ -1,5 +1,6 @@
 // The policy of a certificate: how its key, its content and its renewal shall be.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../../arm/type.ts';
 import type { JsonObject } from '../kernel/record.ts';
 import { badParameter } from './errors.ts';
 

@@ -1,6 +1,6 @@
 // Certificates: made through a policy, signed by themselves or by an issuer, merged, brought in, renewed.
 import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
-import { Type } from 'typebox';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import type { Document } from '../../../store/store.ts';
 import type { JsonObject } from '../kernel/record.ts';

@@ -1,5 +1,5 @@
 // Issuers that certificates may name, and the people to be told about certificates.
-import { Type } from 'typebox';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import type { Document } from '../../../store/store.ts';
 import type { JsonObject } from '../kernel/record.ts';

@@ -1,5 +1,6 @@
 // Keys: made in the vault or brought into it, used there, rotated.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../../arm/type.ts';
 import type { Document } from '../../../store/store.ts';
 import type { JsonObject } from '../kernel/record.ts';
 import {

@@ -1,8 +1,8 @@
 // Microsoft.KeyVault: vaults, what templates put into them, and the names that are still theirs after deletion.
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { isRecord } from '../../../arm/record.ts';
 import { foldCase, parseResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import { dataPlaneHost } from '../cloud.ts';
 import type { Prepared, PrepareRequest, Provider, ResourceType } from '../kernel/provider.ts';
 import type { Json, JsonObject } from '../kernel/record.ts';

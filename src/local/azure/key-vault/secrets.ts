@@ -1,6 +1,7 @@
 // Secrets: texts with versions.
 import { randomBytes } from 'node:crypto';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import type { Operation } from '../../../store/store.ts';
 import {

@@ -1,8 +1,8 @@
 // What templates write into a vault through Resource Manager: access policies, secrets and keys.
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { isRecord } from '../../../arm/record.ts';
 import { foldCase, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { Json, JsonObject, ResourceRecord } from '../kernel/record.ts';

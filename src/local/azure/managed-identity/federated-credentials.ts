@@ -1,7 +1,7 @@
 // Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials: which tokens of other issuers an identity is known by.
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { idKey } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { FederatedCredential } from '../entra/directory-objects.ts';
 import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ResourceRecord } from '../kernel/record.ts';

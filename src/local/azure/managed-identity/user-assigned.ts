@@ -1,6 +1,6 @@
 // Microsoft.ManagedIdentity/userAssignedIdentities: a service principal that resources can be given.
-import { Type } from 'typebox';
 import { Enum } from '../../../arm/schema.ts';
+import { Type } from '../../../arm/type.ts';
 import type { ResourceType } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';
 

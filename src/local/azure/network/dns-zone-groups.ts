@@ -1,8 +1,8 @@
 // Groups of private zones that a private endpoint writes its addresses to.
 
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';

@@ -1,8 +1,9 @@
 // Configurations of addresses in subnets, as interfaces, load balancers and private link services have them.
 
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { type ResourceId, sameId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
 import { addressText, parseAddress } from './cidr.ts';

@@ -1,8 +1,8 @@
 // Load balancers. Pools and inbound NAT rules are resources of their own; frontends, probes and rules are kept within.
 
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, idKey, type ResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ProviderRoute, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';

@@ -1,9 +1,9 @@
 // Network interfaces: addresses in subnets for machines and private endpoints.
 
 import { createHash } from 'node:crypto';
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { type ResourceId, sameId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ProviderRoute, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';

@@ -1,7 +1,7 @@
 // Peerings of virtual networks: one on each side, connected when both are there.
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { idKey } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';

@@ -1,9 +1,9 @@
 // Private link services and the connections that private endpoints have to them.
 
 import { randomUUID } from 'node:crypto';
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, idKey, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';

@@ -1,8 +1,8 @@
 // Public addresses with their DNS labels.
 
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { idKey, type ResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';

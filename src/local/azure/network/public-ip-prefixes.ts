@@ -1,7 +1,7 @@
 // Prefixes that public addresses can be taken from.
 
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
+import { Type } from '../../../arm/type.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';

@@ -1,8 +1,8 @@
 // Bodies of requests to Microsoft.Network: checked whole, in the words of that provider.
 import type { Static, TSchema } from 'typebox';
-import { Type } from 'typebox';
 import { bodyErrors } from '../../../arm/check-body.ts';
 import { ArmError } from '../../../arm/errors.ts';
+import { Type } from '../../../arm/type.ts';
 import type { Json, JsonObject } from '../kernel/record.ts';
 
 /** `{ "id": "/subscriptions/…" }`. */

@@ -1,8 +1,8 @@
 // Subnets: ranges within the address space of their network.
 
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';

@@ -1,7 +1,7 @@
 // Links of private zones to the networks in which their names are known.
 
-import { Type } from 'typebox';
 import { foldCase, idKey } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';
 import { privateDnsVersions } from './api-versions.ts';

@@ -1,7 +1,7 @@
 // Virtual networks, with their subnets and peerings.
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { parseResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import type { Prepared, PrepareRequest, ProviderRoute, ResourceType } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';
 import { networkVersions } from './api-versions.ts';

@@ -1,7 +1,8 @@
 // Microsoft.DBforPostgreSQL/flexibleServers as a resource with state. No database runs behind it: its name is one of this cloud.
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { Enum, SecretText } from '../../../arm/schema.ts';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import { dataPlaneHost } from '../cloud.ts';
 import { membersBeside, objectOf, sentProperties, textOf } from '../kept-members.ts';

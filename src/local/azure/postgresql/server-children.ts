@@ -1,9 +1,10 @@
 // What belongs to a server: databases, firewall rules, settings and administrators from the directory.
 import { isIPv4 } from 'node:net';
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { isGuid } from '../../../arm/resource-id.ts';
 import { Enum } from '../../../arm/schema.ts';
+import { Type } from '../../../arm/type.ts';
 import { sentProperties, textOf } from '../kept-members.ts';
 import type { ResourceType } from '../kernel/provider.ts';
 import { postgresVersions } from './api-versions.ts';

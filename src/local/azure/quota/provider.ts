@@ -1,7 +1,7 @@
 // Microsoft.Quota: limits of Microsoft.Compute, to read and to raise.
-import { Type } from 'typebox';
 import { ArmError, invalidParameter } from '../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import { normalLocation } from '../kernel/place.ts';
 import type { PrepareRequest, Provider, ProviderRoute, RouteRequest } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';

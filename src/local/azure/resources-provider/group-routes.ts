@@ -1,8 +1,8 @@
 // What is asked of subscriptions and groups beside the resources themselves: lists, moves, exports, names.
-import { Type } from 'typebox';
 import { checkBody } from '../../../arm/check-body.ts';
 import { ArmError } from '../../../arm/errors.ts';
 import { isGuid, isResourceName, parseResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import { type ArmCall, ok } from '../arm/call.ts';
 import { listGroups, listResources } from '../arm/collection-requests.ts';
 import { type OperationPath, pollOperation } from '../arm/operations.ts';

@@ -1,6 +1,6 @@
 // Microsoft.Authorization/locks: what must not be changed or deleted. The kernel holds writes against them.
-import { Type } from 'typebox';
 import { Enum, MapOf } from '../../../arm/schema.ts';
+import { Type } from '../../../arm/type.ts';
 import type { ResourceType } from '../kernel/provider.ts';
 
 export const locks: ResourceType = {

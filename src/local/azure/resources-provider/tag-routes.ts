@@ -1,11 +1,11 @@
 // Tags: those of any scope as a resource of their own (`…/providers/Microsoft.Resources/tags/default`), and the names of tags that a
 // subscription makes in advance.
 
-import { Type } from 'typebox';
 import { checkBody } from '../../../arm/check-body.ts';
 import { ArmError, notFound } from '../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
 import { Enum, MapOf } from '../../../arm/schema.ts';
+import { Type } from '../../../arm/type.ts';
 import { type Answer, type ArmCall, ok } from '../arm/call.ts';
 import { wholeList } from '../arm/lists.ts';
 import type { ArmRoute, RouteMatch } from '../arm/routes.ts';

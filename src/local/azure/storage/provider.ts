@@ -1,9 +1,9 @@
 // Microsoft.Storage: accounts with their keys, blob containers as resources.
 import { randomBytes } from 'node:crypto';
-import { Type } from 'typebox';
 import { ArmError } from '../../../arm/errors.ts';
 import { isRecord } from '../../../arm/record.ts';
 import { foldCase, parseResourceId } from '../../../arm/resource-id.ts';
+import { Type } from '../../../arm/type.ts';
 import { Secret } from '../../../kit/secret.ts';
 import { dataPlaneHost } from '../cloud.ts';
 import type { ActionRequest, Prepared, PrepareRequest, Provider, ResourceType } from '../kernel/provider.ts';
