@@ -1,7 +1,9 @@
 // Which app answers a request, by the host name it was sent to. One TLS port serves the cloud's own names and all data planes. The port
-// is bound first, since the cloud's addresses hold its number; until the apps are there, requests are answered with 503.
+// is bound first, since the cloud's addresses hold its number; until the apps are there, requests are answered with 503. The app of a data
+// plane is made with the first request to it.
 import type { FastifyInstance } from 'fastify';
 import { type App, decorateCaller } from '../../kit/caller.ts';
+import type { Logger } from '../../kit/log.ts';
 import { type DataPlane, dataPlaneOf } from './cloud.ts';
 
 /** What is used of a request of HTTP/1 or HTTP/2. */
@@ -36,7 +38,8 @@ export function decoratePlaneName(app: FastifyInstance): void {
 export interface HostApps {
   /** Resource Manager, Entra ID, Graph, metadata and control. */
   readonly main: FastifyInstance;
-  readonly planes: ReadonlyMap<DataPlane, FastifyInstance>;
+  /** How the app of each plane is made; called once, and again when it failed. */
+  readonly planes: ReadonlyMap<DataPlane, () => Promise<FastifyInstance>>;
 }
 
 export interface Hosts {
@@ -50,10 +53,34 @@ export interface Hosts {
 const mainLabels = ['management', 'login', 'graph'] as const;
 
 /** Unknown hosts get 421, as of a server that has no such name. */
-export function createHosts(suffix: string): Hosts {
+export function createHosts(suffix: string, logger: Logger): Hosts {
   const mainHosts = new Set(['localhost', '127.0.0.1', '[::1]', ...mainLabels.map((label) => `${label}.${suffix}`)]);
   let main: Route | undefined;
-  let planes: ReadonlyMap<DataPlane, Route> = new Map();
+  let makers: HostApps['planes'] = new Map();
+  const planes = new Map<DataPlane, Route>();
+  const making = new Map<DataPlane, Promise<Route>>();
+
+  const make = async (plane: DataPlane, maker: () => Promise<FastifyInstance>): Promise<Route> => {
+    try {
+      const made = await ready(await maker());
+      planes.set(plane, made);
+      return made;
+    } finally {
+      making.delete(plane);
+    }
+  };
+
+  /** Passes a request on once there is somebody to take it. Its body waits in the socket meanwhile. */
+  const passLater = async (plane: DataPlane, maker: () => Promise<FastifyInstance>, ...pass: Parameters<Route>) => {
+    const made = making.get(plane) ?? make(plane, maker);
+    making.set(plane, made);
+    try {
+      (await made)(...pass);
+    } catch (err) {
+      logger.error({ err, plane }, 'a data plane could not be made');
+      refuse(pass[1], 503, 'ServiceUnavailable', 'The service could not be started.');
+    }
+  };
 
   const route: Route = (request, response) => {
     if (main === undefined) {
@@ -67,13 +94,16 @@ export function createHosts(suffix: string): Hosts {
     }
     const found = dataPlaneOf({ suffix }, host);
     // Any other name may be a custom domain of Front Door, which knows its own.
-    const plane = planes.get(found?.plane ?? 'frontDoor');
-    if (!plane) {
-      refuse(response, 421, 'InvalidHost', 'No service of this cloud has this host name.');
+    const name = found?.plane ?? 'frontDoor';
+    (request as Marked)[planeNameOf] = found?.name ?? '';
+    const plane = planes.get(name);
+    if (plane) {
+      plane(request, response);
       return;
     }
-    (request as Marked)[planeNameOf] = found?.name ?? '';
-    plane(request, response);
+    const maker = makers.get(name);
+    if (maker) void passLater(name, maker, request, response);
+    else refuse(response, 421, 'InvalidHost', 'No service of this cloud has this host name.');
   };
 
   return {
@@ -84,17 +114,15 @@ export function createHosts(suffix: string): Hosts {
       decorateRequest: () => undefined,
     },
     async serve(apps) {
-      for (const app of [apps.main, ...apps.planes.values()]) {
-        decorateCaller(app as unknown as App);
-        await app.ready();
-      }
-      planes = new Map([...apps.planes].map(([plane, app]) => [plane, routeOf(app)]));
-      main = routeOf(apps.main);
+      makers = apps.planes;
+      main = await ready(apps.main);
     },
   };
 }
 
-function routeOf(app: FastifyInstance): Route {
+async function ready(app: FastifyInstance): Promise<Route> {
+  decorateCaller(app as unknown as App);
+  await app.ready();
   return app.routing as unknown as Route;
 }
 

@@ -12,7 +12,7 @@ import { armFront } from './arm/front.ts';
 import { routeTable } from './arm/routes.ts';
 import { azureLimits, createThrottle, generousLimits } from './arm/throttle.ts';
 import { createAccess } from './authorization/access.ts';
-import { type Cloud, type DataPlane, dataPlaneLabels } from './cloud.ts';
+import { type Cloud, dataPlaneLabels } from './cloud.ts';
 import {
   type AzureConfig,
   checkConfig,
@@ -35,6 +35,7 @@ import { createRemote } from './front-door/remote.ts';
 import { frontDoorControl, frontDoorRoutes } from './front-door/routes.ts';
 import { graphRoutes } from './graph/routes.ts';
 import { createHosts, decoratePlaneName } from './hosts.ts';
+import type { DataPlaneService } from './kernel/data-plane.ts';
 import { createResources } from './kernel/engine.ts';
 import { createFaults } from './kernel/fault-table.ts';
 import { type ProfileName, profiles } from './kernel/profiles.ts';
@@ -105,7 +106,7 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
         () => files.serverCertificate(serverNames(suffix), (err) => logger.error({ err }, 'no new certificate')),
         ({ keeper }) => keeper.stop(),
       );
-      const hosts = createHosts(suffix);
+      const hosts = createHosts(suffix, logger);
       const listener = await part(
         'listener',
         () =>
@@ -303,21 +304,26 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
         },
         more: (scope) => frontDoorControl(scope, frontDoor),
       });
-      const planes = new Map<DataPlane, FastifyInstance>();
-      for (const { plane, routes } of [...dataPlanes, ...(config.dataPlanes ?? [])]) {
+      const planeApp = async ({ routes }: DataPlaneService): Promise<FastifyInstance> => {
         const app = newApp(logger);
         decoratePlaneName(app);
         await routes(app, whole);
-        planes.set(plane, app);
-      }
+        return app;
+      };
+      const planes = new Map(
+        [...dataPlanes, ...(config.dataPlanes ?? [])].map(
+          (service) => [service.plane, () => planeApp(service)] as const,
+        ),
+      );
       frontDoorRoutes(main, frontDoor, () => armCertificate.current);
-      await resources.start();
+      // Before operations are taken up again, since their effects may use what the providers have started.
       for (const provider of providers)
         await part(
           provider.namespace,
           async () => provider.start?.(whole),
           async () => provider.stop?.(whole),
         );
+      await resources.start();
       await frontDoor.start();
       await hosts.serve({ main, planes });
       address('https', cloud.origin);

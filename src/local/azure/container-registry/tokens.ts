@@ -1,5 +1,4 @@
 // Tokens of a registry: refresh tokens say who somebody is, access tokens what may be done.
-import { jwtVerify, SignJWT } from 'jose';
 import { isRecord } from '../../../arm/record.ts';
 import type { World } from '../kernel/world.ts';
 import type { Registry } from './registry.ts';
@@ -15,6 +14,7 @@ function keyOf({ tokenKey }: Registry): Uint8Array {
 
 async function sign(world: World, registry: Registry, type: string, seconds: number, claims: object): Promise<string> {
   const now = Math.floor(world.clock.now() / 1000);
+  const { SignJWT } = await import('jose');
   return new SignJWT({ grant_type: type, ...claims })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuer(issuer)
@@ -33,6 +33,7 @@ export function accessToken(world: World, registry: Registry, party: Party, acce
 }
 
 async function verify(world: World, registry: Registry, token: string, type: string) {
+  const { jwtVerify } = await import('jose');
   try {
     const { payload } = await jwtVerify(token, keyOf(registry), {
       issuer,

@@ -1,5 +1,4 @@
 // Kubeconfigs of clusters, which lead through the cloud's proxy to the name that the cluster has in Azure.
-import { parse, stringify } from 'yaml';
 import type { ResourceId } from '../../../arm/resource-id.ts';
 import type { KubeconfigUser } from '../../kubernetes/kubeconfig.ts';
 import { textOf } from '../kept-members.ts';
@@ -34,7 +33,8 @@ interface Kubeconfig {
 async function kubeconfig(world: World, id: ResourceId, record: ResourceRecord, user: KubeconfigUser): Promise<string> {
   const hosted = await (await clusterHost(world)).ensure(record);
   await hosted.firstUse();
-  // Loaded when it is needed: issuing certificates takes longer to load than a cloud to start.
+  // Loaded when they are needed: issuing certificates takes longer to load than a cloud to start.
+  const { parse, stringify } = await import('yaml');
   const { kubeconfigOf } = await import('../../kubernetes/kubeconfig.ts');
   const issued = parse((await kubeconfigOf(hosted, user)).text.reveal()) as Kubeconfig;
   const { name } = record.resource;

@@ -9,15 +9,12 @@
 import { ArmError } from '../../../arm/errors.ts';
 import { parseResourceId } from '../../../arm/resource-id.ts';
 import type { Provider, ResourceType } from '../kernel/provider.ts';
-import { acceptDeployment, type DeploymentsOptions } from './accept.ts';
+import type { DeploymentsOptions } from './accept.ts';
 import { deploymentApiVersions } from './api-versions.ts';
-import { cancelDeployment } from './cancel.ts';
 import { deploymentRoutes } from './routes.ts';
-import { execute } from './run/execute.ts';
 import { openIntent } from './run/intent.ts';
 import { createNesting } from './run/nesting.ts';
 import { forgetRun, keyOf, progressReader, readRun, runKey } from './run/progress.ts';
-import { shownDeployment } from './show.ts';
 
 /** The part of Microsoft.Resources that is about deployments. */
 export function deploymentsProvider(options: DeploymentsOptions = {}): Provider {
@@ -43,7 +40,11 @@ export function deploymentsProvider(options: DeploymentsOptions = {}): Provider 
         'DeploymentActive',
         `Unable to edit or replace deployment '${resource.name}': previous deployment from '${String(resource.properties?.timestamp)}' is still active. Please see https://aka.ms/arm-deploy for usage details.`,
       ),
-    prepare: (request) => acceptDeployment(request, options, nesting.of(request.id.key), nesting),
+    // The language of templates is loaded with the first deployment.
+    async prepare(request) {
+      const { acceptDeployment } = await import('./accept.ts');
+      return acceptDeployment(request, options, nesting.of(request.id.key), nesting);
+    },
     async effect(world, { kind, id, record }) {
       const key = keyOf(id, record);
       const progress = await progressOf(world);
@@ -52,6 +53,7 @@ export function deploymentsProvider(options: DeploymentsOptions = {}): Provider 
         return undefined;
       }
       if (record.secrets?.intent === undefined) return undefined;
+      const { execute } = await import('./run/execute.ts');
       const intent = await openIntent(record.secrets.intent);
       if (intent.previous !== undefined) await forgetRun(progress, runKey(id, intent.previous));
       try {
@@ -65,10 +67,16 @@ export function deploymentsProvider(options: DeploymentsOptions = {}): Provider 
     async show(world, record) {
       const parsed = parseResourceId(record.resource.id);
       const run = parsed.ok ? await readRun(await progressOf(world), keyOf(parsed.id, record)) : undefined;
+      const { shownDeployment } = await import('./show.ts');
       return shownDeployment(record, run);
     },
     actions: {
-      cancel: { run: (request) => cancelDeployment(request, progressOf, cancelled) },
+      cancel: {
+        async run(request) {
+          const { cancelDeployment } = await import('./cancel.ts');
+          return cancelDeployment(request, progressOf, cancelled);
+        },
+      },
       exporttemplate: {
         async run({ id, record }) {
           const sealed = record.secrets?.intent;

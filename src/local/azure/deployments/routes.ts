@@ -1,16 +1,12 @@
-// Requests about deployments that need not exist, and about their operations.
+// Requests about deployments that need not exist, and about their operations. What knows templates is loaded with the first of them.
 import { randomUUID } from 'node:crypto';
 import { ArmError, notFound } from '../../../arm/errors.ts';
 import { foldCase, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import type { ProviderRoute, RouteRequest } from '../kernel/provider.ts';
 import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
-import { type DeploymentsOptions, prepareRequest } from './accept.ts';
+import type { DeploymentsOptions } from './accept.ts';
 import { deploymentApiVersions } from './api-versions.ts';
-import { checkBefore } from './preflight.ts';
-import { readRequest } from './request.ts';
 import { keyOf, listSteps, type ProgressOf, readStep } from './run/progress.ts';
-import { acceptedProperties, shownOperation, templateHash } from './show.ts';
-import { whatIf, whatIfAnswer } from './what-if.ts';
 
 export function deploymentRoutes(options: DeploymentsOptions, progressOf: ProgressOf): readonly ProviderRoute[] {
   const apiVersions = deploymentApiVersions;
@@ -47,6 +43,9 @@ export function deploymentRoutes(options: DeploymentsOptions, progressOf: Progre
       action: 'Microsoft.Resources/deployments/whatIf/action',
       async run({ world, caller, body = {}, ...rest }) {
         const id = idOf(rest);
+        const { prepareRequest } = await import('./accept.ts');
+        const { readRequest } = await import('./request.ts');
+        const { whatIf, whatIfAnswer } = await import('./what-if.ts');
         const asked = await readRequest(world, id, body, caller, options);
         return whatIfAnswer(randomUUID(), async () =>
           whatIf({
@@ -67,6 +66,7 @@ export function deploymentRoutes(options: DeploymentsOptions, progressOf: Progre
       apiVersions,
       action: 'Microsoft.Resources/deployments/operations/read',
       async run(request) {
+        const { shownOperation } = await import('./show.ts');
         const { id, record } = await deployment(request);
         const steps = await listSteps(await progressOf(request.world), keyOf(id, record));
         return { value: steps.map((step) => shownOperation(id, step)) };
@@ -79,6 +79,7 @@ export function deploymentRoutes(options: DeploymentsOptions, progressOf: Progre
       apiVersions,
       action: 'Microsoft.Resources/deployments/operations/read',
       async run(request) {
+        const { shownOperation } = await import('./show.ts');
         const { id, record } = await deployment(request);
         const wanted = (request.parameters.operationId ?? '').toUpperCase();
         const step = /^[0-9A-F]{16}$/.test(wanted)
@@ -100,7 +101,10 @@ export function deploymentRoutes(options: DeploymentsOptions, progressOf: Progre
       path: 'calculateTemplateHash',
       apiVersions,
       action: 'Microsoft.Resources/calculateTemplateHash/action',
-      run: async ({ body = {} }) => ({ minifiedTemplate: JSON.stringify(body), templateHash: templateHash(body) }),
+      async run({ body = {} }) {
+        const { templateHash } = await import('./show.ts');
+        return { minifiedTemplate: JSON.stringify(body), templateHash: templateHash(body) };
+      },
     },
   ];
 }
@@ -156,6 +160,10 @@ async function validate(
   options: DeploymentsOptions,
 ): Promise<Json> {
   const id = idOf(rest);
+  const { prepareRequest } = await import('./accept.ts');
+  const { checkBefore } = await import('./preflight.ts');
+  const { readRequest } = await import('./request.ts');
+  const { acceptedProperties } = await import('./show.ts');
   const request = await readRequest(world, id, body, caller, options);
   const prepared = await prepareRequest(world, id, request, caller);
   const correlationId = randomUUID();

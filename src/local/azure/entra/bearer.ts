@@ -1,6 +1,5 @@
 // Who a bearer token is from. A token is verified once; until it expires, later checks find it by its hash.
 import { hash } from 'node:crypto';
-import { compactVerify, decodeProtectedHeader } from 'jose';
 import { ArmError } from '../../../arm/errors.ts';
 import { quotable } from '../../../arm/query.ts';
 import { isRecord } from '../../../arm/record.ts';
@@ -135,6 +134,7 @@ function bearerToken(authorization: string | undefined): string {
 }
 
 async function verifiedClaims(token: string, keys: SigningKeys): Promise<Readonly<Record<string, unknown>>> {
+  const { compactVerify, decodeProtectedHeader } = await import('jose');
   try {
     const { kid } = decodeProtectedHeader(token);
     const key = kid === undefined ? undefined : await keys.find(kid);

@@ -1,13 +1,6 @@
 // Client assertions: a token that the client signed with its certificate's key, or that an issuer signed whom the application trusts.
 import { createHash, X509Certificate } from 'node:crypto';
-import {
-  compactVerify,
-  decodeJwt,
-  decodeProtectedHeader,
-  errors,
-  type JWTPayload,
-  type ProtectedHeaderParameters,
-} from 'jose';
+import type { JWTPayload, ProtectedHeaderParameters } from 'jose';
 import { quotable } from '../../../arm/query.ts';
 import { aadsts } from './aadsts.ts';
 import type { FederatedCredential, KeyCredential } from './directory-objects.ts';
@@ -24,8 +17,9 @@ const maxLength = 16 * 1024;
 const skewSeconds = 300;
 
 /** Reads an assertion without trusting it. Throws 50027. */
-export function readAssertion(text: string): Assertion {
+export async function readAssertion(text: string): Promise<Assertion> {
   if (text.length > maxLength) throw aadsts.jwt();
+  const { decodeJwt, decodeProtectedHeader } = await import('jose');
   try {
     return { text, header: decodeProtectedHeader(text), claims: decodeJwt(text) };
   } catch {
@@ -50,6 +44,7 @@ export async function checkOwnAssertion(
   if (!key) throw aadsts.assertionSignature('The key was not found');
   const certificate = new X509Certificate(Buffer.from(key.certificate, 'base64'));
   if (machineNow > Date.parse(certificate.validTo)) throw aadsts.assertionSignature('The key used is expired');
+  const { compactVerify } = await import('jose');
   try {
     await compactVerify(assertion.text, certificate.publicKey, { algorithms: ['RS256', 'PS256', 'ES256'] });
   } catch {
@@ -83,6 +78,7 @@ export async function checkFederatedAssertion(
 }
 
 async function verifyWithIssuer(text: string, issuer: string, issuerKeys: IssuerKeys): Promise<void> {
+  const { compactVerify, errors } = await import('jose');
   for (const fresh of [false, true]) {
     const keys = await issuerKeys.of(issuer, fresh).catch((error: unknown) => {
       throw aadsts.federatedEndpoint(quotable(error instanceof Error ? error.message : '', 200));

@@ -53,7 +53,7 @@ export async function proveClient(
   audiences: readonly string[],
 ): Promise<ProvenClient> {
   const assertionText = form.get('client_assertion');
-  const assertion = assertionText === undefined ? undefined : readAssertion(assertionText);
+  const assertion = assertionText === undefined ? undefined : await readAssertion(assertionText);
   const client = findClient(entra, tenant, form.get('client_id') ?? assertion?.claims.sub);
   if (assertion) {
     if (form.get('client_assertion_type') !== assertionType) throw aadsts.assertionType();

@@ -1,5 +1,5 @@
 // The public keys of other issuers, found by their discovery documents and kept for a while.
-import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import type { createLocalJWKSet, JSONWebKeySet } from 'jose';
 import { parseJson } from '../../../arm/json-text.ts';
 import { isRecord } from '../../../arm/record.ts';
 import type { IssuerClient } from './issuer-client.ts';
@@ -47,7 +47,8 @@ async function readKeys(client: Pick<IssuerClient, 'get'>, issuer: string): Prom
   if (!Array.isArray(keys) || keys.length > keysMax || !keys.every(isRecord)) {
     throw new Error('The key document holds no list of keys.');
   }
-  return createLocalJWKSet({ keys } as unknown as JSONWebKeySet);
+  const jose = await import('jose');
+  return jose.createLocalJWKSet({ keys } as unknown as JSONWebKeySet);
 }
 
 async function readObject(client: Pick<IssuerClient, 'get'>, url: string): Promise<Readonly<Record<string, unknown>>> {

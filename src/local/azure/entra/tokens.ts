@@ -1,6 +1,6 @@
 // Tokens as Entra makes them, of the older and the newer kind.
 import { createHash, randomBytes } from 'node:crypto';
-import { type JWTPayload, SignJWT } from 'jose';
+import type { JWTPayload } from 'jose';
 import { Secret } from '../../../kit/secret.ts';
 import type { Audience } from './audiences.ts';
 import type { ServicePrincipal, User } from './directory-objects.ts';
@@ -68,6 +68,7 @@ export function createTokenIssuer(
   machineNow: () => number = Date.now,
 ): TokenIssuer {
   const sign = async (claims: JWTPayload): Promise<Secret<string>> => {
+    const { SignJWT } = await import('jose');
     const key = await keys.current();
     const header = { typ: 'JWT', alg: 'RS256', x5t: key.kid, kid: key.kid };
     return new Secret(await new SignJWT(claims).setProtectedHeader(header).sign(key.privateKey));

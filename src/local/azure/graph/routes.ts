@@ -147,7 +147,7 @@ function compile(all: Handlers): readonly Row[] {
       const [method = '', path = ''] = key.split(' ');
       return { method, segments: path.split('/'), handler };
     })
-    .sort((a, b) => weight(a).localeCompare(weight(b)));
+    .sort((a, b) => Number(weight(a) > weight(b)) - Number(weight(a) < weight(b)));
 }
 
 function find(

@@ -26,7 +26,7 @@ export const vaultVersion = '2024-11-01';
 export function vaultParts(): Pick<StartOptions, 'providers' | 'dataPlanes'> {
   return {
     providers: registered.providers.includes(keyVaultProvider) ? [] : [keyVaultProvider],
-    dataPlanes: registered.dataPlanes.includes(vaultPlane) ? [] : [vaultPlane],
+    dataPlanes: registered.dataPlanes.some(({ plane }) => plane === vaultPlane.plane) ? [] : [vaultPlane],
   };
 }
 
