@@ -1,10 +1,13 @@
 // Requests for http:// addresses, which clients send to a proxy whole. Names of the cloud's own services are sent on to https; what is
 // attached to an address without TLS is asked and its answer passed back.
-import { type IncomingMessage, type ServerResponse, request as send } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Authority, parseAuthority } from './authority.ts';
 import type { Destination } from './proxy.ts';
+
+// Not by an import, for the reason given in proxy.ts.
+const { request: send } = process.getBuiltinModule('node:http');
 
 export interface PlainOptions {
   readonly destination: (asked: Authority) => Promise<Destination>;

@@ -1,7 +1,7 @@
 // The CONNECT proxy: host names of the cloud lead to where they are on this machine, whatever the operating system thinks of them.
 // It reaches the cloud, the names that configuration lets through, and nothing else.
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientErrorHandler } from '../../../kit/client-error.ts';
@@ -12,6 +12,9 @@ import type { Network, Target } from '../kernel/network.ts';
 import { type Authority, isLoopback, parseAuthority } from './authority.ts';
 import { forwardPlain } from './plain-http.ts';
 import { connectTunnel, refuseTunnel } from './tunnel.ts';
+
+// An import of this module by name would read all that it exports, and so load the web sockets that it offers.
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface Proxy {
   /** `http://127.0.0.1:<port>`. */
