@@ -46,6 +46,8 @@ interface Verified {
 }
 
 const rememberedTokens = 20_000;
+/** Headers found without a hash: those of the clients that are busy now. */
+const recentHeaders = 64;
 const tokenMaxLength = 16 * 1024;
 const scheme = 'bearer ';
 
@@ -59,6 +61,7 @@ export function createBearerCheck(options: {
 }): BearerCheck {
   const { objects, now } = options;
   const known = new Map<string, Verified>();
+  const recent = new Map<string, Verified>();
 
   const verify = async (token: string): Promise<Verified> => {
     const claims = await verifiedClaims(token, options.keys);
@@ -84,23 +87,19 @@ export function createBearerCheck(options: {
     };
   };
 
+  const find = async (authorization: string | undefined): Promise<Verified> => {
+    const token = bearerToken(authorization);
+    const key = hash('sha256', token, 'base64url');
+    const verified = known.get(key) ?? (await verify(token));
+    remember(known, key, verified, rememberedTokens);
+    if (authorization !== undefined) remember(recent, authorization, verified, recentHeaders);
+    return verified;
+  };
+
   return {
     async check(authorization, audiences) {
-      const token = bearerToken(authorization);
-      const key = hash('sha256', token, 'base64url');
-      let verified = known.get(key);
-      if (!verified) {
-        verified = await verify(token);
-        known.set(key, verified);
-        if (known.size > rememberedTokens) {
-          const [oldest] = known.keys();
-          if (oldest !== undefined) known.delete(oldest);
-        }
-      }
-      if (verified.exp * 1000 <= now()) {
-        known.delete(key);
-        throw expired(verified.exp, now());
-      }
+      const verified = recent.get(authorization ?? '') ?? (await find(authorization));
+      if (verified.exp * 1000 <= now()) throw expired(verified.exp, now());
       const { audKey } = verified;
       if (!audiences.some((audience) => audience === verified.aud || audienceKey(audience) === audKey)) {
         throw wrongAudience(verified.aud, audiences);
@@ -115,6 +114,14 @@ export function createBearerCheck(options: {
       return verified.bearer;
     },
   };
+}
+
+/** Forgets the oldest beyond so many. */
+function remember(map: Map<string, Verified>, key: string, verified: Verified, max: number): void {
+  map.set(key, verified);
+  if (map.size <= max) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
 }
 
 /** What follows the scheme. Whether it is a token at all is seen when it is verified. */
