@@ -24,8 +24,9 @@ test('az works with a local cloud', async (t) => {
       if (step.prints !== undefined) assertContains(JSON.parse(ran.stdout), step.prints);
       const before = recorded.recordings.find((one) => one.step === step.name);
       if (!sameAz || !before) return;
+      // az makes up names of deployments.
       const asked = ({ exchanges }: typeof recording) =>
-        exchanges.map(({ method, url, body }) => ({ method, url, body }));
+        exchanges.map(({ method, url }) => `${method} ${url.replace(/_deploy_\w+/, '_deploy_')}`);
       assert.deepEqual(asked(recording), asked(before));
     });
   }

@@ -56,7 +56,11 @@ export async function signedIn(options: AzOptions): Promise<Az> {
     REQUESTS_CA_BUNDLE: files.ca,
     HTTPS_PROXY: proxy.url,
   };
-  const values: { readonly [name: string]: string } = { template: files.template, subscription: options.subscription };
+  const values: { readonly [name: string]: string } = {
+    template: files.template,
+    subscription: options.subscription,
+    owner: azure.owner.objectId,
+  };
   const run = (args: readonly string[]): Promise<Ran> =>
     new Promise((resolve) => {
       const given = args.map((arg) => arg.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole));

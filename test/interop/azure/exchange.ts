@@ -30,7 +30,7 @@ export interface RawExchange {
 }
 
 /** Headers that change what a request means; the rest says which tool and which run it came from. */
-export const requestHeaders = ['authorization', 'content-type', 'if-match', 'if-none-match', 'consistencylevel'];
+const requestHeaders = ['authorization', 'content-type', 'if-match', 'if-none-match', 'consistencylevel'];
 const answerHeaders = [
   'content-type',
   'www-authenticate',
@@ -40,13 +40,18 @@ const answerHeaders = [
   'x-ms-error-code',
 ];
 
+/** Storage says what a request is about in headers of its own. */
+function storageHeaders(headers: { readonly [name: string]: string }): readonly string[] {
+  return Object.keys(headers).filter((name) => /^x-ms-(?:version|blob-|meta-|access-tier|delete-)/.test(name));
+}
+
 export function namedExchange(raw: RawExchange, naming: Naming): Exchange {
   // In the order in which values come up in every run: the request, then its answer.
   const request = {
     method: raw.method,
     url: naming.named(raw.url),
-    headers: naming.named(chosen(raw.headers, requestHeaders)),
-    ...bodyOf(raw.body, raw.headers['content-type'], naming),
+    headers: naming.named(chosen(raw.headers, [...requestHeaders, ...storageHeaders(raw.headers)])),
+    ...bodyOf(raw.body, raw.headers['content-type'], naming.namedAsSent),
   };
   return { ...request, answer: namedAnswer(raw.answer, naming) };
 }
@@ -55,7 +60,7 @@ export function namedAnswer(raw: RawExchange['answer'], naming: Naming): Answere
   return {
     status: raw.status,
     headers: naming.named(chosen(raw.headers, answerHeaders)),
-    ...bodyOf(raw.body, raw.headers['content-type'], naming),
+    ...bodyOf(raw.body, raw.headers['content-type'], naming.named),
   };
 }
 
@@ -76,10 +81,10 @@ function chosen(headers: { readonly [name: string]: string }, names: readonly st
   return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
 }
 
-function bodyOf(body: Buffer, type: string | undefined, naming: Naming): { body?: Plain } {
+function bodyOf(body: Buffer, type: string | undefined, named: Naming['named']): { body?: Plain } {
   if (body.length === 0) return {};
   const text = body.toString();
-  return { body: naming.named(/json/i.test(type ?? '') ? documentOf(text) : text) };
+  return { body: named(/json/i.test(type ?? '') ? documentOf(text) : text) };
 }
 
 /** az sends templates in a form that JSON is a part of; such a body is kept as text. */

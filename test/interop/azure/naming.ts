@@ -5,8 +5,10 @@ import { randomUUID } from 'node:crypto';
 export type Plain = null | boolean | number | string | readonly Plain[] | { readonly [member: string]: Plain };
 
 export interface Naming {
-  /** Text or a document with names in the place of values. */
+  /** Text or a document with names in the place of values; members and lists in an order that is the same in every run. */
   named<T extends Plain>(value: T): T;
+  /** The same in the order in which it was sent: what is said again must be the same to the letter. */
+  namedAsSent<T extends Plain>(value: T): T;
   /** Text with the values of this run in the place of names; a name that nothing has yet gets a value of its kind. */
   actual(text: string): string;
 }
@@ -24,12 +26,13 @@ const kinds: readonly Kind[] = [
   { name: 'date', form: /(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g },
   { name: 'guid', form: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi },
   { name: 'id', form: /(?<![0-9A-Za-z])[0-9A-F]{16}(?![0-9A-Za-z])/g },
+  { name: 'etag', form: /0x[0-9A-F]{12,16}/g },
   { name: 'key', form: /[A-Za-z0-9+/]{86}==/g },
   { name: 'hex', form: /(?<![0-9a-z])[0-9a-f]{32}(?![0-9a-z])/g },
 ];
 
 /** Nobody says these again, so it does not matter which one it was. */
-const unnumbered = new Set(['time', 'date', 'duration']);
+const unnumbered = new Set(['time', 'date', 'duration', 'hint']);
 
 /** Members whose whole value is new in every run, by the kind of name it gets. */
 const membersByKind: { readonly [member: string]: string } = {
@@ -37,12 +40,17 @@ const membersByKind: { readonly [member: string]: string } = {
   'if-match': 'etag',
   secretText: 'secret',
   refresh_token: 'secret',
+  _etag: 'etag',
+  _rid: 'unique',
+  resourceUID: 'unique',
   uniqueId: 'unique',
+  hint: 'hint',
   value: 'key',
 };
 
 /** Times as numbers. */
 const epochMembers = new Set([
+  '_ts',
   'created',
   'updated',
   'nbf',
@@ -83,35 +91,55 @@ export function createNaming(fixed: { readonly [name: string]: string }, constan
     return rest;
   }
 
-  function namedValue(value: Plain, member: string): Plain {
+  function namedValue(value: Plain, member: string, sort: boolean): Plain {
     if (typeof value === 'number') return epochMembers.has(member) && value > firstEpoch ? '{epoch}' : value;
     if (typeof value === 'string') {
       const kind = membersByKind[member];
       if (kind === 'key') return namedText(value);
       return kind === undefined || value === '*' || value === '' ? namedText(value) : name(kind, value);
     }
-    if (isList(value)) return inStableOrder(value).map((one) => namedValue(one, member));
+    if (isList(value)) return (sort ? inStableOrder(value) : value).map((one) => namedValue(one, member, sort));
     if (value === null || typeof value !== 'object') return value;
-    const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-    return Object.fromEntries(members.map(([key, inner]) => [namedText(key), namedValue(inner, key)]));
+    const members = Object.entries(value);
+    if (sort) members.sort(([one], [other]) => (one < other ? -1 : 1));
+    return Object.fromEntries(members.map(([key, inner]) => [namedText(key), namedValue(inner, key, sort)]));
   }
 
   return {
-    named: (value) => namedValue(value, '') as typeof value,
+    named: (value) => namedValue(value, '', true) as typeof value,
+    namedAsSent: (value) => namedValue(fromNow(value), '', false) as typeof value,
     actual(text) {
-      const made = text.replaceAll(/\{(guid|hex|id|etag|key|secret|token|unique):\d+\}/g, (found, kind: string) => {
-        const known = valueNamed.get(found);
-        if (known !== undefined) return known;
-        if (kind !== 'guid') throw new Error(`${found} is asked for before anything has given it`);
-        const value = randomUUID();
-        nameGiven.set(value, found);
-        valueNamed.set(found, value);
-        counts.set(kind, Math.max(counts.get(kind) ?? 0, Number(/\d+/.exec(found)?.[0])));
-        return value;
-      });
+      const made = text
+        .replaceAll(nowForm, (_found, seconds: string) => timeText(Number(seconds)))
+        .replaceAll(/\{(guid|hex|id|etag|key|secret|token|unique):\d+\}/g, (found, kind: string) => {
+          const known = valueNamed.get(found);
+          if (known !== undefined) return known;
+          if (kind !== 'guid') throw new Error(`${found} is asked for before anything has given it`);
+          const value = randomUUID();
+          nameGiven.set(value, found);
+          valueNamed.set(found, value);
+          counts.set(kind, Math.max(counts.get(kind) ?? 0, Number(/\d+/.exec(found)?.[0])));
+          return value;
+        });
       return Object.entries(fixed).reduce((rest, [fixedName, value]) => rest.replaceAll(`{${fixedName}}`, value), made);
     },
   };
+}
+
+const nowForm = /\{now([+-]\d+)s\}/g;
+
+/** Times that a request names are kept by how far ahead they were: said again another day, they must lie as far ahead then. */
+function fromNow(value: Plain): Plain {
+  const form = kinds.find(({ name }) => name === 'time')?.form ?? nowForm;
+  const text = JSON.stringify(value).replaceAll(form, (found) => {
+    const seconds = Math.round((Date.parse(found) - Date.now()) / 1000);
+    return `{now${seconds < 0 ? '-' : '+'}${Math.abs(seconds)}s}`;
+  });
+  return JSON.parse(text) as Plain;
+}
+
+function timeText(seconds: number): string {
+  return new Date(Date.now() + seconds * 1000).toISOString();
 }
 
 /** Lists that come in the order of random ids are put into the order of what is not random about them. */

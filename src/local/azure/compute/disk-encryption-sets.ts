@@ -94,6 +94,7 @@ export const diskEncryptionSets: ResourceType = {
   ...slowType,
   type: 'diskEncryptionSets',
   apiVersions: diskVersions,
+  createdStatus: 202,
   prepare,
   show,
   effect: (world, event) => settleIdentity(world, event),

@@ -161,6 +161,7 @@ export const disks: ResourceType = {
   ...slowType,
   type: 'disks',
   apiVersions: diskVersions,
+  createdStatus: 202,
   prepare: (request) => prepare(request, skus),
   show,
   inUse: ({ name }, users) =>
@@ -173,5 +174,6 @@ export const snapshots: ResourceType = {
   ...slowType,
   type: 'snapshots',
   apiVersions: diskVersions,
+  createdStatus: 202,
   prepare: (request) => prepare(request, snapshotSkus),
 };

@@ -8,6 +8,7 @@ import { objectOf, sentProperties, textOf } from '../kept-members.ts';
 import type { ResourceType } from '../kernel/provider.ts';
 import type { ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
+import { isGoing } from '../network/going.ts';
 import { containerServiceVersions } from './api-versions.ts';
 import { clusterHost } from './cluster-host.ts';
 import { badRequest } from './errors.ts';
@@ -15,6 +16,7 @@ import { defaultVersion, demandUpgrade, supportedVersion } from './versions.ts';
 
 export const agentPoolType = 'Microsoft.ContainerService/managedClusters/agentPools';
 
+const defaultSize = 'Standard_D2s_v3';
 /** Simulated nodes cost memory; Azure's own limit is 1000. */
 const maxCount = 200;
 
@@ -23,7 +25,7 @@ export const agentPoolProperties = Type.Object({
   minCount: Type.Optional(Type.Integer({ minimum: 0 })),
   maxCount: Type.Optional(Type.Integer({ minimum: 0 })),
   enableAutoScaling: Type.Optional(Type.Boolean()),
-  vmSize: Type.Optional(Type.String({ minLength: 1 })),
+  vmSize: Type.Optional(Type.String()),
   mode: Type.Optional(Enum(['System', 'User', 'Gateway'])),
   osType: Type.Optional(Enum(['Linux', 'Windows'])),
   maxPods: Type.Optional(Type.Integer({ minimum: 10, maximum: 250 })),
@@ -62,7 +64,9 @@ export const agentPools: ResourceType = {
     const before = objectOf(current?.resource.properties);
     const cluster = within ?? (await world.resources.read(clusterIdOf(id.text)))?.body.resource;
     const clusterVersion = textOf(cluster?.properties?.kubernetesVersion) ?? defaultVersion;
-    const version = supportedVersion(given.orchestratorVersion ?? textOf(before.orchestratorVersion) ?? clusterVersion);
+    const version = supportedVersion(
+      given.orchestratorVersion || (textOf(before.orchestratorVersion) ?? clusterVersion),
+    );
     if (current) demandUpgrade(textOf(before.orchestratorVersion) ?? version, version);
     const mode = given.mode ?? 'User';
     const count = given.count ?? 1;
@@ -78,6 +82,7 @@ export const agentPools: ResourceType = {
       if (
         current &&
         wanted !== undefined &&
+        wanted !== '' &&
         before[name] !== undefined &&
         JSON.stringify(wanted) !== JSON.stringify(before[name])
       )
@@ -90,7 +95,6 @@ export const agentPools: ResourceType = {
     return {
       resource: {
         properties: {
-          vmSize: 'Standard_D2s_v3',
           osType: 'Linux',
           osSKU: 'Ubuntu',
           osDiskSizeGB: 128,
@@ -105,6 +109,8 @@ export const agentPools: ResourceType = {
           enableUltraSSD: false,
           enableFIPS: false,
           ...sentProperties(body, readOnly),
+          // az leaves the choice to the service by an empty text.
+          vmSize: given.vmSize || (textOf(before.vmSize) ?? defaultSize),
           mode,
           count,
           orchestratorVersion: version,
@@ -117,6 +123,7 @@ export const agentPools: ResourceType = {
   },
   async beforeDelete(world, record) {
     if (record.resource.properties?.mode !== 'System') return;
+    if (await isGoing(world, clusterIdOf(record.resource.id))) return;
     const pools = await poolsOf(world, clusterIdOf(record.resource.id));
     const others = pools.filter(
       ({ resource }) =>

@@ -165,7 +165,7 @@ export const managedClusters: ResourceType = {
 };
 
 function versionOf(asked: string | undefined, before: string | undefined): string {
-  const version = supportedVersion(asked ?? before ?? defaultVersion);
+  const version = supportedVersion(asked || (before ?? defaultVersion));
   if (before !== undefined) demandUpgrade(before, version);
   return version;
 }

@@ -1,4 +1,5 @@
 export const documentVersions = [
+  '2026-03-15',
   '2025-10-15',
   '2025-05-01-preview',
   '2025-04-15',

@@ -72,6 +72,7 @@ export const databaseAccounts: ResourceType = {
   schema,
   patch: 'merge',
   etags: false,
+  createdStatus: 200,
   asynchrony: { create: 'operation', update: 'operation', delete: 'operation' },
   linkedAccess: linkedIdentities,
   async prepare({ world, id, body, current }) {

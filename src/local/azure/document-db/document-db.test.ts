@@ -26,7 +26,7 @@ test('an account has addresses of this cloud in each of its locations', async (t
       { locationName: 'eastus', failoverPriority: 0 },
     ],
   });
-  assert.equal(made.status, 201, made.text);
+  assert.equal(made.status, 200, made.text);
   const { properties } = (await call('')).json as { properties: Record<string, Record<string, unknown>[]> };
   assert.equal(properties.documentEndpoint, 'https://docs.documents.azure.test:443/');
   assert.deepEqual(
@@ -61,11 +61,11 @@ test('keys and connection strings are told by their actions only, and can be mad
 test('databases and containers are kept with their throughput beside them', async (t) => {
   const { call } = await startAccount(t);
   const database = { properties: { resource: { id: 'aro' }, options: { autoscaleSettings: { maxThroughput: 4000 } } } };
-  assert.equal((await call('/sqlDatabases/aro', 'PUT', database)).status, 201);
+  assert.equal((await call('/sqlDatabases/aro', 'PUT', database)).status, 202);
   const container = {
     properties: { resource: { id: 'c', partitionKey: { paths: ['/pk'], kind: 'Hash' }, defaultTtl: -1 } },
   };
-  assert.equal((await call('/sqlDatabases/aro/containers/c', 'PUT', container)).status, 201);
+  assert.equal((await call('/sqlDatabases/aro/containers/c', 'PUT', container)).status, 202);
   const settings = (await call('/sqlDatabases/aro/throughputSettings/default')).json as {
     properties: { resource: Record<string, unknown> };
   };
@@ -89,7 +89,7 @@ test('rights on data: built-in roles are there, assignments are for principals a
   const name = '11111111-1111-4111-8111-111111111111';
   const assign = (properties: object) => call(`/sqlRoleAssignments/${name}`, 'PUT', { properties });
   const principalId = cloud.azure.owner.objectId;
-  assert.equal((await assign({ roleDefinitionId: role, scope: id, principalId })).status, 201);
+  assert.equal((await assign({ roleDefinitionId: role, scope: id, principalId })).status, 202);
   for (const wrong of [
     { roleDefinitionId: role, scope: cloud.subscription, principalId },
     { roleDefinitionId: `${id}/sqlRoleDefinitions/${name}`, scope: id, principalId },

@@ -13,6 +13,7 @@ const child = {
   scope: 'resourceGroup',
   location: 'none',
   etags: false,
+  createdStatus: 202,
   provisioningState: false,
   asynchrony: { create: 'operation', update: 'operation', delete: 'operation' },
 } as const satisfies Omit<ResourceType, 'type'>;

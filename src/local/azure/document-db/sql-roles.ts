@@ -4,6 +4,7 @@ import { foldCase, isGuid } from '../../../arm/resource-id.ts';
 import { Type } from '../../../arm/type.ts';
 import { sentProperties } from '../kept-members.ts';
 import type { ResourceType } from '../kernel/provider.ts';
+import { isGoing } from '../network/going.ts';
 import { documentVersions } from './api-versions.ts';
 import { badRequest } from './errors.ts';
 
@@ -52,6 +53,7 @@ const child = {
   scope: 'resourceGroup',
   location: 'none',
   etags: false,
+  createdStatus: 202,
   provisioningState: false,
   asynchrony: { create: 'operation', update: 'operation', delete: 'operation' },
 } as const satisfies Omit<ResourceType, 'type'>;
@@ -65,6 +67,9 @@ const definitionSchema = Type.Object({
 });
 
 const isBuiltIn = (name: string): boolean => builtInRoles.some((role) => role.name === name);
+
+/** The account's own id, of something directly below it. */
+const accountOf = (id: string): string => id.split('/').slice(0, -2).join('/');
 
 /** Whether a scope is an account or below it. */
 function isWithin(scope: string, account: string): boolean {
@@ -80,7 +85,7 @@ const roleDefinitions: ResourceType = {
     if (!isGuid(id.name)) throw badRequest('The id of a role definition must be a GUID.');
     if (isBuiltIn(id.name) && current) throw badRequest('A built-in role definition cannot be changed.');
     const { properties } = body as Static<typeof definitionSchema>;
-    const account = id.text.slice(0, id.text.lastIndexOf('/sqlRoleDefinitions/'));
+    const account = accountOf(id.text);
     if (!properties.assignableScopes.every((scope) => isWithin(scope, account)))
       throw badRequest('The assignable scopes of a role definition are its account or below it.');
     return {
@@ -88,8 +93,9 @@ const roleDefinitions: ResourceType = {
       references: {},
     };
   },
-  beforeDelete(_world, { resource }) {
-    if (isBuiltIn(resource.name)) throw badRequest('A built-in role definition cannot be deleted.');
+  async beforeDelete(world, { resource }) {
+    if (isBuiltIn(resource.name) && !(await isGoing(world, accountOf(resource.id))))
+      throw badRequest('A built-in role definition cannot be deleted.');
   },
 };
 
@@ -106,7 +112,7 @@ const roleAssignments: ResourceType = {
     if (!isGuid(id.name)) throw badRequest('The id of a role assignment must be a GUID.');
     if (!isGuid(principalId) || !(await world.directory.principal(principalId)))
       throw badRequest(`The provided principal ID [${principalId.slice(0, 64)}] was not found in the AAD tenant(s).`);
-    const account = id.text.slice(0, id.text.lastIndexOf('/sqlRoleAssignments/'));
+    const account = accountOf(id.text);
     if (!isWithin(scope, account)) throw badRequest('The scope of a role assignment is its account or below it.');
     if (!isWithin(roleDefinitionId, account) || !(await world.resources.read(roleDefinitionId)))
       throw badRequest(`The role definition '${roleDefinitionId.slice(0, 300)}' does not exist in this account.`);

@@ -7,6 +7,7 @@ import { Type } from '../../../arm/type.ts';
 import { objectOf, sentProperties, textOf } from '../kept-members.ts';
 import type { PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';
+import { isGoing } from '../network/going.ts';
 import { eventGridVersions } from './api-versions.ts';
 import { ClientQueryError, parseClientQuery } from './client-query.ts';
 import { badRequest } from './errors.ts';
@@ -114,8 +115,10 @@ const clientGroups: ResourceType = {
     }
     return given;
   }),
-  beforeDelete(_world, { resource }) {
-    if (resource.name === everybody) throw badRequest(`The client group ${everybody} cannot be deleted.`);
+  async beforeDelete(world, { resource }) {
+    const namespace = resource.id.split('/').slice(0, -2).join('/');
+    if (resource.name === everybody && !(await isGoing(world, namespace)))
+      throw badRequest(`The client group ${everybody} cannot be deleted.`);
   },
 };
 

@@ -51,7 +51,7 @@ export interface ResourceType {
   readonly schema?: TSchema;
   readonly asynchrony?: Asynchrony;
   /** The status of a PUT that made the resource; 201 when left out. */
-  readonly createdStatus?: 200;
+  readonly createdStatus?: 200 | 202;
   /** What a PATCH may change: tags, or the whole by JSON merge patch. 405 when left out. */
   readonly patch?: 'tags' | 'merge';
   /** Set false for types that the server alone makes, which clients only read. */

@@ -7,6 +7,7 @@ import { Enum } from '../../../arm/schema.ts';
 import { Type } from '../../../arm/type.ts';
 import { sentProperties, textOf } from '../kept-members.ts';
 import type { ResourceType } from '../kernel/provider.ts';
+import { isGoing } from '../network/going.ts';
 import { postgresVersions } from './api-versions.ts';
 import { systemDatabases } from './flexible-servers.ts';
 import { serverSettings } from './server-settings.ts';
@@ -38,8 +39,9 @@ const databases: ResourceType = {
   prepare: ({ body }) => ({
     resource: { properties: { charset: 'UTF8', collation: 'en_US.utf8', ...sentProperties(body) } },
   }),
-  beforeDelete(_world, { resource }) {
-    if (systemDatabases.some((name) => name === resource.name))
+  async beforeDelete(world, { resource }) {
+    const server = resource.id.split('/').slice(0, -2).join('/');
+    if (systemDatabases.some((name) => name === resource.name) && !(await isGoing(world, server)))
       throw new ArmError(
         400,
         'InvalidParameterValue',
