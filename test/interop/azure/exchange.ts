@@ -45,7 +45,8 @@ function storageHeaders(headers: { readonly [name: string]: string }): readonly 
   return Object.keys(headers).filter((name) => /^x-ms-(?:version|blob-|meta-|access-tier|delete-)/.test(name));
 }
 
-export function namedExchange(raw: RawExchange, naming: Naming): Exchange {
+/** `bodies` false leaves out what was answered beside status and headers. */
+export function namedExchange(raw: RawExchange, naming: Naming, bodies: boolean): Exchange {
   // In the order in which values come up in every run: the request, then its answer.
   const request = {
     method: raw.method,
@@ -53,14 +54,14 @@ export function namedExchange(raw: RawExchange, naming: Naming): Exchange {
     headers: naming.named(chosen(raw.headers, [...requestHeaders, ...storageHeaders(raw.headers)])),
     ...bodyOf(raw.body, raw.headers['content-type'], naming.namedAsSent),
   };
-  return { ...request, answer: namedAnswer(raw.answer, naming) };
+  return { ...request, answer: namedAnswer(raw.answer, naming, bodies) };
 }
 
-export function namedAnswer(raw: RawExchange['answer'], naming: Naming): Answered {
+export function namedAnswer(raw: RawExchange['answer'], naming: Naming, bodies: boolean): Answered {
   return {
     status: raw.status,
     headers: naming.named(chosen(raw.headers, answerHeaders)),
-    ...bodyOf(raw.body, raw.headers['content-type'], naming.named),
+    ...(bodies ? bodyOf(raw.body, raw.headers['content-type'], naming.named) : {}),
   };
 }
 

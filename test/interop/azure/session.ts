@@ -80,9 +80,9 @@ export async function startSession(program: string): Promise<AzSession> {
   const azure = await startCloud();
   const proxy = await startRecordingProxy(azure);
   const naming = namingOf(azure);
-  const taken = (step: string): Recording => ({
+  const taken = (step: string, bodies = true): Recording => ({
     step,
-    exchanges: withoutWaiting(proxy.take().map((raw) => namedExchange(raw, naming))),
+    exchanges: withoutWaiting(proxy.take().map((raw) => namedExchange(raw, naming, bodies))),
   });
   const stopCloud = async (): Promise<void> => {
     await proxy.stop();
@@ -102,7 +102,7 @@ export async function startSession(program: string): Promise<AzSession> {
       signingIn: taken('sign-in'),
       async run(step) {
         const ran = await az.run([...step.args, '--output', 'json', '--only-show-errors']);
-        return { ran, recording: taken(step.name) };
+        return { ran, recording: taken(step.name, step.statusOnly !== true) };
       },
       async stop() {
         await az.remove();
