@@ -159,8 +159,9 @@ async function speeds(folder: string): Promise<void> {
 async function memory(path: string): Promise<void> {
   progress(`${manyResources} resources`);
   const server = await startServer('--serve', path);
-  const client = await clientOf(await server.access());
+  const access = await server.access();
   await server.ask('fill');
+  const client = await clientOf(access);
   await client.run(2000, () => request('GET', `${group}/providers/Bench.Things/things/f17`));
   await client.run(20, () => request('GET', `/subscriptions/${subscriptionId}/resources`, undefined, '2021-04-01'));
   const rss = (await server.ask('rss')) / mebibyte;

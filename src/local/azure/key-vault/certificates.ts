@@ -1,35 +1,27 @@
-// Certificates: made through a policy, signed by themselves or by an issuer, merged, brought in, renewed.
-import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
+// Certificates as clients ask for them: made through a policy, merged, brought in, shown.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { Type } from '../../../arm/type.ts';
-import { Secret } from '../../../kit/secret.ts';
-import type { Document } from '../../../store/store.ts';
-import type { JsonObject } from '../kernel/record.ts';
-import {
-  bodyOf,
-  nameOf,
-  nowSeconds,
-  type VaultAnswer,
-  type VaultCall,
-  type VaultPlace,
-  type VaultRoute,
-  versionOf,
-} from './call.ts';
+import { bodyOf, nameOf, type VaultAnswer, type VaultCall, type VaultRoute, versionOf } from './call.ts';
 import { readImport } from './certificate-import.ts';
-import {
-  completePolicy,
-  type Policy,
-  pemType,
-  pkcs12Type,
-  policyOf,
-  policySchema,
-  renewAt,
-} from './certificate-policy.ts';
+import { completePolicy, pemType, pkcs12Type, policyOf, policySchema } from './certificate-policy.ts';
 import { certificateWrites } from './certificate-writes.ts';
-import { badParameter, conflict, VaultError } from './errors.ts';
+import { badParameter, conflict } from './errors.ts';
 import { demandHead, demandVersion, headToWrite, missing } from './find.ts';
-import { makeKey } from './key-material.ts';
-import { commit, type HeadBody, headId, type Objects, readVersion, type Stored, upsert } from './objects.ts';
-import { attributesSchema, checkTags, newAttributes, newVersion, tagsSchema, updateVersion } from './secrets.ts';
+import { commit, type HeadBody, type Objects, type Stored } from './objects.ts';
+import {
+  cancelPending,
+  deletePending,
+  demandFree,
+  demandIssuer,
+  getPending,
+  noPending,
+  pendingShape,
+  pendingUrl,
+  policyBody,
+  policyTimes,
+  startPending,
+} from './pending-certificate.ts';
+import { attributesSchema, checkTags, newVersion, tagsSchema, updateVersion } from './secrets.ts';
 import { attributesOf, bundleOf, objectUrl, policyShape } from './shapes.ts';
 
 const createSchema = Type.Object({
@@ -37,11 +29,13 @@ const createSchema = Type.Object({
   attributes: Type.Optional(attributesSchema),
   tags: Type.Optional(tagsSchema),
 });
+
 const mergeSchema = Type.Object({
   x5c: Type.Array(Type.String({ maxLength: 20_000 }), { minItems: 1, maxItems: 10 }),
   attributes: Type.Optional(attributesSchema),
   tags: Type.Optional(tagsSchema),
 });
+
 const importSchema = Type.Object({
   value: Type.String({ minLength: 1, maxLength: 200_000 }),
   pwd: Type.Optional(Type.Union([Type.String({ maxLength: 1024 }), Type.Null()])),
@@ -49,9 +43,8 @@ const importSchema = Type.Object({
   attributes: Type.Optional(attributesSchema),
   tags: Type.Optional(tagsSchema),
 });
-const updateSchema = Type.Object({ policy: Type.Optional(policySchema) });
-const cancelSchema = Type.Object({ cancellation_requested: Type.Boolean() });
 
+const updateSchema = Type.Object({ policy: Type.Optional(policySchema) });
 const read = { permission: ['certificates', 'get'], action: 'certificates/read' } as const;
 const update = { permission: ['certificates', 'update'], action: 'certificates/update/action' } as const;
 const make = { permission: ['certificates', 'create'], action: 'certificates/create/action' } as const;
@@ -140,161 +133,6 @@ async function create(call: VaultCall): Promise<VaultAnswer> {
     },
     body: pendingShape(call, started),
   };
-}
-
-async function demandIssuer(call: VaultPlace, policy: Policy): Promise<string> {
-  const { name } = policy.issuer;
-  const known = ['self', 'unknown'].find((word) => word === name.toLowerCase());
-  if (known !== undefined) return known === 'self' ? 'Self' : 'Unknown';
-  const issuer = await call.objects.read({ partition: call.vault.name, id: `issuers/${name.toLowerCase()}` });
-  if (issuer?.body.kind === 'issuer') return issuer.body.name;
-  throw badParameter(`The issuer '${name}' of the certificate's policy was not found in this key vault.`);
-}
-
-interface Start {
-  readonly issuer: string;
-  readonly enabled: boolean;
-  readonly tags?: { readonly [name: string]: string };
-}
-
-/** Writes the request down; what signs it follows by itself, unless the issuer is `Unknown`. */
-async function startPending(call: VaultPlace, name: string, policy: Policy, start: Start): Promise<HeadBody> {
-  const key = await keyFor(call, name, policy);
-  const { makeRequest } = await import('./certificate-issue.ts');
-  const csr = await makeRequest(policy, key);
-  const version = newVersion();
-  return commit(call.objects, call.vault.name, async () => {
-    const head = await headToWrite(call, 'certificates', name);
-    if (head?.body.pending?.status === 'inProgress')
-      throw conflict(
-        `A new key vault certificate can not be created or imported while a pending key vault certificate's status is inProgress.`,
-      );
-    await demandFree(call, name, head?.body);
-    const next: HeadBody = {
-      ...(head?.body ?? {
-        kind: 'head',
-        list: 'certificates',
-        type: 'certificates',
-        name,
-        attributes: newAttributes(call, { enabled: false }),
-      }),
-      policy: { ...policyBody(policy), attributes: policyTimes(call, head?.body) },
-      pending: {
-        requestId: randomUUID().replaceAll('-', ''),
-        version,
-        status: 'inProgress',
-        csr: csr.toString('base64'),
-        cancellationRequested: false,
-        ...start,
-      },
-      value: new Secret(key.export({ type: 'pkcs8', format: 'pem' }).toString()),
-    };
-    const { dueAt: _dueAt, ...rest } = next;
-    const body: HeadBody = start.issuer === 'Unknown' ? rest : { ...rest, dueAt: call.world.clock.now() };
-    return { operations: [upsert(head, headId('certificates', name), body)], result: body };
-  });
-}
-
-async function keyFor(call: VaultPlace, name: string, policy: Policy) {
-  const { kty, key_size: size, crv, reuse_key: reuse } = policy.key_props;
-  if (reuse) {
-    const version = await currentKey(call, name);
-    if (version !== undefined) return createPrivateKey(version);
-  }
-  const made = await makeKey({ kty, ...(size === undefined ? {} : { size }), ...(crv === undefined ? {} : { crv }) });
-  return createPrivateKey(made.value.reveal());
-}
-
-async function currentKey(call: VaultPlace, name: string): Promise<string | undefined> {
-  const head = await headToWrite(call, 'keys', name);
-  if (head?.body.current === undefined) return undefined;
-  return (await readVersion(call.objects, call.vault.name, 'keys', name, head.body.current))?.body.value?.reveal();
-}
-
-/** The names of the key and the secret are the certificate's. */
-async function demandFree(call: VaultPlace, name: string, head: HeadBody | undefined): Promise<void> {
-  if (head?.current !== undefined) return;
-  for (const type of ['keys', 'secrets'] as const) {
-    const there = await headToWrite(call, type, name);
-    if (there !== undefined && there.body.managed !== true)
-      throw conflict(
-        `A ${type.slice(0, -1)} with the name ${name} exists already and does not belong to a certificate.`,
-      );
-  }
-}
-
-function policyBody(policy: Policy): JsonObject {
-  return policy as unknown as JsonObject;
-}
-
-function policyTimes(call: VaultPlace, before: HeadBody | undefined): JsonObject {
-  const now = nowSeconds(call);
-  const attributes = before?.policy?.attributes as JsonObject | undefined;
-  return { enabled: true, created: attributes?.created ?? now, updated: now };
-}
-
-/** Signs what is pending, or starts the renewal of what is about to expire. Does nothing when neither is due any more. */
-export async function bringOn(place: VaultPlace, head: Document<HeadBody>): Promise<void> {
-  const { pending, policy, name, current } = head.body;
-  if (pending?.status === 'inProgress' && pending.issuer !== 'Unknown') return sign(place, head);
-  if (current === undefined || policy === undefined) return;
-  const version = await readVersion(place.objects, place.vault.name, 'certificates', name, current);
-  const due = version === undefined ? undefined : dueOf(policyOf(policy), version.body.cer);
-  if (due !== undefined && due <= place.world.clock.now()) {
-    const issuer = await demandIssuer(place, policyOf(policy));
-    await startPending(place, name, policyOf(policy), {
-      issuer,
-      enabled: true,
-      ...(head.body.tags === undefined ? {} : { tags: head.body.tags }),
-    });
-    return;
-  }
-  const { dueAt: _dueAt, ...rest } = head.body;
-  await place.objects.replace(head, due === undefined ? rest : { ...rest, dueAt: due });
-}
-
-function dueOf(policy: Policy, cer: string | undefined): number | undefined {
-  if (cer === undefined) return undefined;
-  const certificate = new X509Certificate(Buffer.from(cer, 'base64'));
-  return renewTime(policy, certificate);
-}
-
-function renewTime(policy: Policy, { validFrom, validTo }: X509Certificate): number | undefined {
-  return renewAt(policy, new Date(validFrom).getTime(), new Date(validTo).getTime());
-}
-
-async function sign(place: VaultPlace, head: Document<HeadBody>): Promise<void> {
-  const { pending, value, name } = head.body;
-  if (pending === undefined || value === undefined) return;
-  const { authority } = place.world;
-  if (pending.issuer !== 'Self' && authority === undefined) {
-    const { dueAt: _dueAt, ...rest } = head.body;
-    const error = { code: 'IssuerUnavailable', message: 'This cloud has no authority that could sign for issuers.' };
-    await place.objects.replace(head, { ...rest, pending: { ...pending, status: 'failed', error } });
-    return;
-  }
-  const policy = policyOf(head.body.policy);
-  const key = createPrivateKey(value.reveal());
-  const { issue } = await import('./certificate-issue.ts');
-  const now = new Date(place.world.clock.now());
-  const isOwn = pending.issuer === 'Self' || authority === undefined;
-  const leaf = await issue(policy, key, { now, ...(isOwn ? {} : { authority }) });
-  const chain = isOwn ? [leaf] : [leaf, authority.certificate.raw];
-  await commit(place.objects, place.vault.name, async () => {
-    const latest = await demandHead(place, 'certificates', name);
-    if (latest.body.pending?.requestId !== pending.requestId || latest.body.pending.status !== 'inProgress')
-      return { operations: [], result: undefined };
-    const { operations } = await certificateWrites(place, name, latest, {
-      version: pending.version,
-      key,
-      certificates: chain,
-      policy,
-      enabled: pending.enabled,
-      pending: { ...pending, status: 'completed' },
-      ...(pending.tags === undefined ? {} : { tags: pending.tags }),
-    });
-    return { operations, result: undefined };
-  });
 }
 
 async function merge(call: VaultCall): Promise<VaultAnswer> {
@@ -406,74 +244,6 @@ async function get(call: VaultCall): Promise<VaultAnswer> {
   }
   const { version } = await demandVersion(call, 'certificates', name, asked);
   return { body: bundleOf(call.vault, version.body, head.body) };
-}
-
-function pendingUrl({ vault }: VaultPlace, name: string): string {
-  return `${objectUrl(vault, 'certificates', name)}/pending`;
-}
-
-function noPending(name: string): VaultError {
-  return new VaultError(404, 'PendingCertificateNotFound', `Pending certificate not found: ${name}`);
-}
-
-function pendingShape(call: VaultPlace, { name, pending, policy }: HeadBody): JsonObject {
-  if (pending === undefined) throw noPending(name);
-  const { status, csr, cancellationRequested, requestId, error, issuer } = pending;
-  const details =
-    issuer === 'Unknown' && status === 'inProgress'
-      ? 'Pending certificate created. Please Perform Merge to complete the request.'
-      : status === 'inProgress'
-        ? 'Pending certificate created. Certificate request is in progress. This may take some time based on the issuer provider. Please check again later.'
-        : undefined;
-  return {
-    id: pendingUrl(call, name),
-    issuer: { ...(policy?.issuer as JsonObject | undefined), name: issuer },
-    csr,
-    cancellation_requested: cancellationRequested,
-    status,
-    ...(details === undefined ? {} : { status_details: details }),
-    ...(error === undefined ? {} : { error: { ...error } }),
-    ...(status === 'completed' ? { target: objectUrl(call.vault, 'certificates', name) } : {}),
-    request_id: requestId,
-  };
-}
-
-async function getPending(call: VaultCall): Promise<VaultAnswer> {
-  const { body } = await demandHead(call, 'certificates', nameOf(call));
-  return { body: pendingShape(call, body) };
-}
-
-async function cancelPending(call: VaultCall): Promise<VaultAnswer> {
-  const name = nameOf(call);
-  const { cancellation_requested: isCancelled } = bodyOf(call, cancelSchema);
-  return commit(call.objects, call.vault.name, async () => {
-    const head = await demandHead(call, 'certificates', name);
-    const { pending } = head.body;
-    if (pending === undefined) throw noPending(name);
-    if (pending.status !== 'inProgress' || !isCancelled)
-      return { operations: [], result: { body: pendingShape(call, head.body) } };
-    const { dueAt: _dueAt, ...rest } = head.body;
-    const next: HeadBody = { ...rest, pending: { ...pending, status: 'cancelled', cancellationRequested: true } };
-    return { operations: [{ kind: 'replace', version: head, body: next }], result: { body: pendingShape(call, next) } };
-  });
-}
-
-async function deletePending(call: VaultCall): Promise<VaultAnswer> {
-  const name = nameOf(call);
-  return commit(call.objects, call.vault.name, async () => {
-    const head = await demandHead(call, 'certificates', name);
-    const result = { body: pendingShape(call, head.body) };
-    const { pending: _pending, value: _value, dueAt: _dueAt, ...rest } = head.body;
-    const isEmpty = head.body.current === undefined;
-    return {
-      operations: [
-        isEmpty
-          ? { kind: 'delete', version: head }
-          : { kind: 'replace', version: head, body: { ...rest, dueAt: call.world.clock.now() } },
-      ],
-      result,
-    };
-  });
 }
 
 async function getPolicy(call: VaultCall): Promise<VaultAnswer> {

@@ -3,7 +3,7 @@ import { isStoreError } from '../../../store/errors.ts';
 import type { Document } from '../../../store/store.ts';
 import type { World } from '../kernel/world.ts';
 import { type Agenda, createAgenda } from './agenda.ts';
-import { bringOn } from './certificates.ts';
+import { bringOn } from './certificate-renewal.ts';
 import { purgeVault } from './deleted-vaults.ts';
 import { rotateKey, rotationDue } from './keys.ts';
 import { purgeHead } from './lifecycle.ts';

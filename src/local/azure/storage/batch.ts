@@ -1,7 +1,7 @@
 // Many requests in one: deletes and changes of tier, each allowed or refused by itself.
 import { randomUUID } from 'node:crypto';
 import { ArmError } from '../../../arm/errors.ts';
-import { splitPath } from './blob-writes.ts';
+import { splitPath } from './blob-path.ts';
 import { type StorageAnswer, type StorageCall, smallBody } from './call.ts';
 import { storageError } from './errors.ts';
 import { declaration, element, field } from './xml.ts';

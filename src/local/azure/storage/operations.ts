@@ -1,19 +1,10 @@
 // Which operation a request is, by method and parameters, and what it needs.
 import type { Grant, Need } from './access.ts';
+import { copyBlob } from './blob-copy.ts';
+import { leaseBlob, setMetadata, setProperties, setTags, setTier } from './blob-properties.ts';
 import { getBlob, getBlobProperties, getBlockList, getTags, noSnapshots } from './blob-reads.ts';
-import {
-  appendBlock,
-  copyBlob,
-  deleteBlob,
-  leaseBlob,
-  putBlob,
-  putBlock,
-  putBlockList,
-  setMetadata,
-  setProperties,
-  setTags,
-  setTier,
-} from './blob-writes.ts';
+import { deleteBlob, putBlob } from './blob-writes.ts';
+import { appendBlock, putBlock, putBlockList } from './block-writes.ts';
 import { header, type StorageAnswer, type StorageCall } from './call.ts';
 import {
   createContainer,

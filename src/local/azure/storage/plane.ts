@@ -7,7 +7,7 @@ import type { World } from '../kernel/world.ts';
 import { admit } from './access.ts';
 import { findAccount } from './account.ts';
 import { runBatch } from './batch.ts';
-import { splitPath } from './blob-writes.ts';
+import { splitPath } from './blob-path.ts';
 import type { StorageAnswer, StorageCall } from './call.ts';
 import { openContents } from './contents.ts';
 import { openDocuments } from './documents.ts';
