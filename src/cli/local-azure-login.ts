@@ -1,7 +1,7 @@
 // Writes what az and the Azure SDKs need to use a local cloud that is running: a configuration directory for az, already signed in
 // as the cloud's owner, and environment variables to source. The machine's own configuration of az is left alone.
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Agent, request } from 'undici';
 import { ownerIds } from '../local/azure/owner.ts';
@@ -46,6 +46,9 @@ export async function writeLogin(
   const azDirectory = join(out, 'az');
   await makePrivateDirectory(out);
   await mkdir(azDirectory, { recursive: true, mode: 0o700 });
+  // What az remembers of a cloud that may have had another port.
+  for (const name of ['cloudEndpoints.json', 'msal_http_cache.bin', 'msal_token_cache.json'])
+    await rm(join(azDirectory, name), { force: true });
   const login = { tenant, clientId, secret: found.secret };
   for (const [name, text] of Object.entries(azFiles(found.metadata, login, found.subscriptions, randomUUID())))
     await replaceFile(join(azDirectory, name), text);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { createLogger } from '../kit/log.ts';
 import { runService } from '../kit/run-service.ts';
 import type { Running } from '../kit/service.ts';
-import type { AzureConfig } from '../local/azure/config.ts';
+import { type AzureConfig, checkConfig } from '../local/azure/config.ts';
 import type { ProfileName } from '../local/azure/kernel/profiles.ts';
 import { type RunningAzure, start } from '../local/azure/main.ts';
 import { UsageError } from './errors.ts';
@@ -44,9 +44,10 @@ export async function localAzure(options: LocalAzureOptions): Promise<never> {
     ...(options.suffix === undefined ? {} : { suffix: options.suffix }),
     ...(options.passThrough === undefined ? {} : { proxyPassThrough: options.passThrough }),
   };
+  demandUsable(config);
   let told = '';
   const startAndTell = async (given: AzureConfig): Promise<Running> => {
-    const azure = await startAsAsked(given);
+    const azure = await start(given);
     told = nextSteps(azure);
     return azure;
   };
@@ -59,12 +60,11 @@ export async function localAzure(options: LocalAzureOptions): Promise<never> {
 }
 
 /** Settings that no cloud can have were given on the command line. */
-async function startAsAsked(config: AzureConfig): Promise<RunningAzure> {
+function demandUsable(config: AzureConfig): void {
   try {
-    return await start(config);
+    checkConfig(config);
   } catch (error) {
-    if (error instanceof TypeError && error.message !== '') throw new UsageError(error.message);
-    throw error;
+    throw error instanceof TypeError ? new UsageError(error.message) : error;
   }
 }
 
