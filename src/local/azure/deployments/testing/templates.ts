@@ -31,3 +31,6 @@ export function nested(
     properties: { mode: 'Incremental', template: inner, ...properties },
   };
 }
+
+/** For nested deployments that see their own parameters alone. */
+export const inner = { expressionEvaluationOptions: { scope: 'inner' } };
