@@ -21,6 +21,15 @@ export function requestedVersion(given: string | undefined): string {
   return given;
 }
 
+/** For requests that name more than one. */
+export function repeatedVersion(): ArmError {
+  return new ArmError(
+    400,
+    'InvalidApiVersionParameter',
+    'The api-version query parameter is given more than once. Exactly one (?api-version=) is required.',
+  );
+}
+
 /** For paths of Resource Manager's own. */
 export function checkOwnVersion(apiVersion: string, supported: readonly string[]): void {
   if (supported.includes(foldCase(apiVersion))) return;

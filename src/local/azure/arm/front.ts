@@ -25,6 +25,7 @@ import { type HttpRequest, isHttp2 } from '../../../kit/http-server.ts';
 import { faultError } from '../kernel/fault-table.ts';
 import type { FaultEffect } from '../kernel/faults.ts';
 import type { CallerIdentity } from '../kernel/provider.ts';
+import { repeatedVersion } from './api-version.ts';
 import { audiencesOf } from './audiences.ts';
 import type { Answer, ArmCall, Front, Method } from './call.ts';
 import type { Dispatched, Dispatcher } from './dispatch.ts';
@@ -158,12 +159,13 @@ function subscriptionOf(segments: readonly string[]): string | undefined {
   return segments.length >= 2 && foldCase(segments[0] ?? '') === 'subscriptions' ? segments[1] : undefined;
 }
 
-/** By lower-case name; of a parameter given twice, the first counts. */
+/** By lower-case name; of a parameter given twice, the first counts, except for the version: which one is meant is not guessed. */
 function queryOf(request: FastifyRequest): { readonly [name: string]: string } {
   const query: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.query as Record<string, string | string[]>)) {
     const first = Array.isArray(value) ? value[0] : value;
     const key = name.toLowerCase();
+    if (key === 'api-version' && (Array.isArray(value) || Object.hasOwn(query, key))) throw repeatedVersion();
     if (first !== undefined && !Object.hasOwn(query, key)) query[key] = first;
   }
   return query;

@@ -19,7 +19,8 @@ import {
   roleDefinitionType,
   sameKey,
 } from './assignments.ts';
-import { type ManagementGroupsOf, reaches, scopeKey } from './scope.ts';
+import { clientName } from './client-name.ts';
+import { type ManagementGroupsOf, reaches, scopeKey, subscriptionOfKey } from './scope.ts';
 
 /** Who is asked about. The application counts for what only the platform may do. */
 export type Principal = Pick<CallerIdentity, 'objectId' | 'groups'> & Partial<Pick<CallerIdentity, 'appId'>>;
@@ -49,6 +50,8 @@ export interface RoleAccess extends Access {
   /** From when on an assignment that is written now counts; epoch milliseconds. */
   visibleAt(): number;
   check(caller: Principal, action: string, scope: string, data?: boolean): Promise<Decision>;
+  /** Whether the caller has any role at the subscription, above it or below it. */
+  hasRoleIn(caller: Principal, subscriptionId: string): Promise<boolean>;
   isPlatform(principal: Principal): boolean;
   groupsOf(objectId: string): readonly string[];
   /** Whether what stands at a scope is good for another one. */
@@ -181,6 +184,15 @@ export function createAccess(options: AccessOptions): RoleAccess {
   return {
     check,
     isPlatform,
+    async hasRoleIn(caller, subscriptionId) {
+      if (!isLoaded) await loaded();
+      if (owns(caller)) return true;
+      const id = foldCase(subscriptionId);
+      const asked = `/subscriptions/${id}`;
+      return knownOf(caller).grants.some(
+        ({ scope }) => reaches(scope, asked, groupsOf) || subscriptionOfKey(scope) === id,
+      );
+    },
     groupsOf: (objectId) => options.groupsOf?.(objectId) ?? [],
     reaches: (scope, asked) => reaches(scope, asked, groupsOf),
     async demand(caller, action, scope) {
@@ -234,7 +246,7 @@ function refusal(
   { denied, assignment }: Decision,
   assignments: Assignments,
 ): ArmError {
-  const who = `The client '${caller.name ?? caller.appId ?? caller.objectId}' with object id '${caller.objectId}'`;
+  const who = `The client '${clientName(caller)}' with object id '${caller.objectId}'`;
   if (!denied)
     return new ArmError(
       403,

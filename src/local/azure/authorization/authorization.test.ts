@@ -16,7 +16,9 @@ test('a principal may do nothing until a role is assigned, then what the role sa
   assert.equal(codeOf(refused), 'AuthorizationFailed');
   assert.match(
     refused.text,
-    new RegExp(`object id '${alice.objectId}'.*Microsoft.Resources/subscriptions/resourceGroups/read`),
+    new RegExp(
+      `The client '${alice.appId}' with object id '${alice.objectId}' does not have authorization .*'Microsoft.Resources/subscriptions/resourceGroups/read'`,
+    ),
   );
 
   const assigned = await azure.assign(alice, roles.reader, azure.group);
@@ -30,6 +32,15 @@ test('a principal may do nothing until a role is assigned, then what the role sa
   const removed = await azure.call(`${String(assigned.json?.id)}?${version}`, { method: 'DELETE' });
   assert.equal(removed.status, 200);
   assert.equal((await azure.as(alice, azure.group)).status, 403);
+});
+
+test('a subscription is listed for those who have any role in it', async (t) => {
+  const azure = await startPeople(t);
+  const listed = async () => valuesOf(await azure.as(alice, '/subscriptions')).length;
+  assert.equal(await listed(), 0);
+  await azure.assign(alice, roles.reader, azure.group);
+  assert.equal(await listed(), 1);
+  assert.deepEqual((await azure.as(bob, '/subscriptions')).json?.value, []);
 });
 
 test('a contributor manages everything but access', async (t) => {

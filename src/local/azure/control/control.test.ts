@@ -74,6 +74,23 @@ test('faults hit the calls they are meant for, as often as was asked', async (t)
   });
 });
 
+test('a content type without a body is none that is wrong', async (t) => {
+  const { control } = await startAzure(t);
+  const headers = { 'content-type': 'application/json' };
+  await control('/faults', { method: 'POST', body: { match: {}, effect: { kind: 'latency', ms: 0 } } });
+  assert.equal((await control('/faults', { method: 'DELETE', headers })).status, 204);
+  assert.deepEqual((await control('/faults')).json, { value: [] });
+  assert.equal((await control('/time', { method: 'POST', headers })).status, 400);
+});
+
+test('time that is skipped ends no token: clients keep them by the clock of the machine', async (t) => {
+  const { call, control, token, subscription } = await startAzure(t);
+  const before = await token();
+  const { status } = await control('/time', { method: 'POST', body: { advanceMs: 7_200_000 } });
+  assert.equal(status, 200);
+  assert.equal((await call(subscription, { token: before })).status, 200);
+});
+
 test('subscriptions are made and change their state', async (t) => {
   const { call, control } = await startAzure(t);
   const subscriptionId = 'aaaaaaaa-0000-4000-8000-000000000001';

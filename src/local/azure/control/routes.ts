@@ -44,6 +44,7 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
   await app.register(
     async (scope) => {
       scope.setErrorHandler((error, _request, reply) => sendError(error, reply));
+      acceptEmptyJson(scope);
       scope.addHook('onRequest', async (request) => demandToken(request, options.token));
 
       scope.get('/faults', async () => ({ value: faults.list() }));
@@ -89,6 +90,16 @@ export async function controlRoutes(app: FastifyInstance, options: ControlOption
     },
     { prefix: '/_control' },
   );
+}
+
+/** Clients name a content type also where they send nothing. */
+function acceptEmptyJson(scope: FastifyInstance): void {
+  const parse = scope.getDefaultJsonParser('error', 'error');
+  scope.removeContentTypeParser('application/json');
+  scope.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text === '') done(null, undefined);
+    else parse(request, text, done);
+  });
 }
 
 /** Compared without telling by the time how much of it was right. */

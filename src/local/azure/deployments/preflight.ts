@@ -2,6 +2,7 @@
 // have to say.
 import { ArmError, type ErrorBody } from '../../../arm/errors.ts';
 import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
+import { clientName } from '../authorization/client-name.ts';
 import type { CallerIdentity } from '../kernel/provider.ts';
 import type { JsonObject } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
@@ -67,7 +68,7 @@ async function demandRights(world: World, wanted: readonly PlannedResource[], ca
     const action = rightOn(type, 'write');
     const { allowed } = await world.access.check(caller, action, id.text);
     if (allowed) continue;
-    const message = `Authorization failed for template resource '${name}' of type '${type}'. The client '${caller.name ?? caller.appId ?? caller.objectId}' with object id '${caller.objectId}' does not have permission to perform action '${action}' at scope '${id.text}'.`;
+    const message = `Authorization failed for template resource '${name}' of type '${type}'. The client '${clientName(caller)}' with object id '${caller.objectId}' does not have permission to perform action '${action}' at scope '${id.text}'.`;
     details.push({ code: 'AuthorizationFailed', message, target: id.text });
   }
   const [first] = details;

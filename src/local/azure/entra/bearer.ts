@@ -57,9 +57,10 @@ export function createBearerCheck(options: {
   readonly tenantIds: readonly string[];
   readonly keys: SigningKeys;
   readonly objects: ObjectTable;
-  readonly now: () => number;
+  /** As tokens are issued by it. */
+  readonly machineNow: () => number;
 }): BearerCheck {
-  const { objects, now } = options;
+  const { objects, machineNow } = options;
   const known = new Map<string, Verified>();
   const recent = new Map<string, Verified>();
 
@@ -99,7 +100,8 @@ export function createBearerCheck(options: {
   return {
     async check(authorization, audiences) {
       const verified = recent.get(authorization ?? '') ?? (await find(authorization));
-      if (verified.exp * 1000 <= now()) throw expired(verified.exp, now());
+      const now = machineNow();
+      if (verified.exp * 1000 <= now) throw expired(verified.exp, now);
       const { audKey } = verified;
       if (!audiences.some((audience) => audience === verified.aud || audienceKey(audience) === audKey)) {
         throw wrongAudience(verified.aud, audiences);

@@ -27,6 +27,8 @@ export interface DirectoryOptions {
   /** Opened with a key ring: keys and hashes are sealed. */
   readonly store: Store;
   readonly clock: Pick<Clock, 'now'>;
+  /** What tokens live by, as clients have no other clock; the machine's when left out. */
+  readonly machineNow?: () => number;
   readonly logger: Logger;
   readonly seed: DirectorySeed;
   /** Reads the discovery documents and keys of other issuers (issuer-client.ts). */
@@ -49,12 +51,12 @@ const noCredentials: readonly FederatedCredential[] = [];
 
 /** Opens the directory and puts in what the seed names and is not there. */
 export async function createDirectory(options: DirectoryOptions): Promise<EntraDirectory> {
-  const { cloud, store, clock, seed } = options;
+  const { cloud, store, clock, seed, machineNow = Date.now } = options;
   const now = (): number => clock.now();
   const [home] = seed.tenants;
   const [objects, keys, grants] = await Promise.all([
     openObjectTable(store),
-    openSigningKeys(store, now),
+    openSigningKeys(store, machineNow),
     openGrants(store, now),
   ]);
   await seedDirectory(objects, seed, cloud, now);
@@ -67,9 +69,9 @@ export async function createDirectory(options: DirectoryOptions): Promise<EntraD
     objects,
     keys,
     grants,
-    tokens: createTokenIssuer(keys, objects, now),
+    tokens: createTokenIssuer(keys, objects, machineNow),
     audiences: createAudiences(cloud, objects),
-    bearer: createBearerCheck({ bases, tenantIds: seed.tenants.map(({ id }) => id), keys, objects, now }),
+    bearer: createBearerCheck({ bases, tenantIds: seed.tenants.map(({ id }) => id), keys, objects, machineNow }),
     signIns: countAttempts(signInRules, now),
     passwordChecks: createAtOnce(passwordChecksAtOnce),
     userCodes: countAttempts({ ...signInRules, allowed: 30 }, now),

@@ -58,14 +58,13 @@ export function issuerOf(base: string, tenantId: string, version: 1 | 2): string
 }
 
 /**
- * `now` is the cloud's time, which may be ahead of the machine's: tokens expire by it, but they start by the machine's clock, as
- * services with no other clock check them too.
+ * Tokens live by the machine's clock, also where the cloud's time is ahead of it: clients keep them, and services check them, by no
+ * other.
  */
 export function createTokenIssuer(
   keys: SigningKeys,
   objects: Pick<ObjectTable, 'groupsOf'>,
-  now: () => number,
-  machineNow: () => number = Date.now,
+  machineNow: () => number,
 ): TokenIssuer {
   const sign = async (claims: JWTPayload): Promise<Secret<string>> => {
     const { SignJWT } = await import('jose');
@@ -79,7 +78,7 @@ export function createTokenIssuer(
       const { principal, audience, clientId } = request;
       const issuedAt = Math.floor(machineNow() / 1000);
       const expiresIn = request.lifeSeconds ?? lifeSeconds;
-      const expiresOn = Math.floor(now() / 1000) + expiresIn;
+      const expiresOn = issuedAt + expiresIn;
       const issuer = issuerOf(request.base, principal.tenantId, audience.version);
       const level = proofLevel[request.proof];
       const token = await sign({
@@ -108,7 +107,7 @@ export function createTokenIssuer(
         iss: issuerOf(base, user.tenantId, 2),
         iat: issuedAt,
         nbf: issuedAt,
-        exp: Math.floor(now() / 1000) + lifeSeconds,
+        exp: issuedAt + lifeSeconds,
         name: user.displayName,
         preferred_username: user.userPrincipalName,
         ...groupClaims(objects.groupsOf(user.id)),

@@ -1,6 +1,7 @@
 // Rights on what a body names: who puts a cluster into a subnet must be allowed to join the subnet.
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import { clientName } from '../authorization/client-name.ts';
 import type { CallerIdentity } from '../kernel/provider.ts';
 import type { World } from '../kernel/world.ts';
 import { assignAction } from '../managed-identity/resource-identity.ts';
@@ -75,7 +76,7 @@ export async function demandLinks(
     throw new ArmError(
       403,
       'LinkedAuthorizationFailed',
-      `The client '${caller.name ?? caller.appId ?? caller.objectId}' with object id '${caller.objectId}' has permission to perform action ` +
+      `The client '${clientName(caller)}' with object id '${caller.objectId}' has permission to perform action ` +
         `'${action}' on scope '${id.text}'; however, it does not have permission to perform action(s) '${link.action}' ` +
         `on the linked scope(s) '${link.id}' (respectively) or the linked scope(s) are invalid.`,
     );

@@ -18,6 +18,13 @@ test('a fault is for the calls that match', () => {
     [{ path: '**/vaults/*' }, put('/s/1/vaults/x'), true],
     [{ path: '**/vaults/*' }, put('/s/1/vaults/x/y'), false],
     [{ path: '/a' }, put('/a/'), true],
+    [{ path: '/a/Test-*' }, put('/a/test-1'), true],
+    [{ path: '/a/*-net-*' }, put('/a/my-net-2'), true],
+    [{ path: '/a/*-net-*' }, put('/a/my-net2'), false],
+    [{ path: '/a/*1' }, put('/a/111'), true],
+    [{ path: '/a/test-*' }, put('/a/test-1/b'), false],
+    [{ path: '**/vaults/kv*' }, put('/s/1/vaults/kv'), true],
+    [{ host: 'mi*.vault.azure.test' }, put('/x', 'mine.vault.azure.test'), true],
     [{ host: '*.vault.azure.test' }, put('/x', 'mine.VAULT.azure.test'), true],
     [{ host: '*.vault.azure.test' }, put('/x', 'localhost'), false],
   ];
@@ -55,6 +62,11 @@ test('patterns of many wildcards take no longer for it', () => {
   const path = `/${Array.from({ length: 40 }, () => '**/a').join('/')}/end`;
   const faults = createFaults([{ match: { path }, effect: failure }]);
   assert.deepEqual(faults.on(put(`/${'a/'.repeat(2000)}`)), []);
+});
+
+test('so do patterns of many wildcards within a segment', () => {
+  const faults = createFaults([{ match: { path: `/${'*a'.repeat(500)}*b` }, effect: failure }]);
+  assert.deepEqual(faults.on(put(`/${'a'.repeat(4000)}`)), []);
 });
 
 test('the error is the one asked for', () => {

@@ -84,7 +84,7 @@ function segmentsOf(text: string, separator: string): readonly string[] {
     .filter((segment) => segment !== '');
 }
 
-/** `*` is one segment, `**` any number. On a mismatch only the last `**` takes one more, so the work is bounded by the product of both. */
+/** `**` is any number of segments. On a mismatch only the last `**` takes one more, so the work is bounded by the product of both. */
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {
   let at = 0;
   let from = 0;
@@ -95,7 +95,7 @@ function fits(pattern: readonly string[], segments: readonly string[]): boolean 
     if (wanted === '**') {
       retryPattern = ++at;
       retryFrom = from;
-    } else if (wanted === '*' || (wanted !== undefined && wanted === segments[from])) {
+    } else if (wanted !== undefined && segmentFits(wanted, segments[from] ?? '')) {
       at++;
       from++;
     } else if (retryPattern !== -1) {
@@ -104,5 +104,29 @@ function fits(pattern: readonly string[], segments: readonly string[]): boolean 
     } else return false;
   }
   while (pattern[at] === '**') at++;
+  return at === pattern.length;
+}
+
+/** `*` is any number of characters; bounded in the same way. */
+function segmentFits(pattern: string, segment: string): boolean {
+  if (pattern === '*' || pattern === segment) return true;
+  if (!pattern.includes('*')) return false;
+  let at = 0;
+  let from = 0;
+  let retryPattern = -1;
+  let retryFrom = 0;
+  while (from < segment.length) {
+    if (pattern[at] === '*') {
+      retryPattern = ++at;
+      retryFrom = from;
+    } else if (pattern[at] === segment[from]) {
+      at++;
+      from++;
+    } else if (retryPattern !== -1) {
+      at = retryPattern;
+      from = ++retryFrom;
+    } else return false;
+  }
+  while (pattern[at] === '*') at++;
   return at === pattern.length;
 }

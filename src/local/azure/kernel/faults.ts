@@ -10,9 +10,9 @@ export const faultSchema = Type.Object(
     match: Type.Object(
       {
         method: Type.Optional(Type.String({ pattern: '^[A-Z]+(\\|[A-Z]+)*$' })),
-        /** Of the path, in any case; `*` stands for one segment, `**` for any number. */
-        path: Type.Optional(Type.String({ minLength: 1 })),
-        host: Type.Optional(Type.String({ minLength: 1 })),
+        /** Of the path, in any case; `**` stands for any number of segments, `*` for one or for any part of one. */
+        path: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+        host: Type.Optional(Type.String({ minLength: 1, maxLength: 253 })),
       },
       { additionalProperties: false },
     ),

@@ -3,6 +3,7 @@ import { ArmError } from '../../../arm/errors.ts';
 import { type ArmCall, ok } from '../arm/call.ts';
 import { wholeList } from '../arm/lists.ts';
 import type { ArmRoute } from '../arm/routes.ts';
+import { roleAccessOf } from '../authorization/access.ts';
 import type { Location } from '../cloud.ts';
 import type { Subscription } from '../kernel/subscriptions.ts';
 import { ownVersions } from './api-versions.ts';
@@ -15,13 +16,11 @@ export const subscriptionRoutes: readonly ArmRoute[] = [
     path: '/subscriptions',
     apiVersions,
     async run(call) {
-      const { subscriptions, access } = call.world;
+      const access = roleAccessOf(call.world);
       const seen: unknown[] = [];
-      for (const subscription of subscriptions.list()) {
-        const scope = `/subscriptions/${subscription.subscriptionId}`;
-        const { allowed } = await access.check(call.caller, 'Microsoft.Resources/subscriptions/read', scope);
-        if (allowed) seen.push(shown(subscription));
-      }
+      // Those who have a role on a group only must find the subscription that it is in.
+      for (const subscription of call.world.subscriptions.list())
+        if (await access.hasRoleIn(call.caller, subscription.subscriptionId)) seen.push(shown(subscription));
       return ok({ ...wholeList(seen), count: { type: 'Total', value: seen.length } });
     },
   },

@@ -48,7 +48,7 @@ export interface EntraWorld {
   readonly directory: EntraDirectory;
   readonly origin: string;
   readonly certificates: TestCertificates;
-  readonly clock: { skip(ms: number): void; now(): number };
+  readonly clock: { skip(ms: number): void; skipOnMachine(ms: number): void; now(): number };
   /** For the credentials of @azure/identity. */
   readonly sdk: {
     readonly authorityHost: string;
@@ -95,11 +95,15 @@ export async function entraWorld(t: TestContext, options: EntraWorldOptions = {}
   const ring = keyRing([{ id: 'k1', bytes: new Secret(Buffer.alloc(32, 3)) }]);
   const logger = createLogger({ service: 'entra', level: 'fatal' });
   let skipped = 0;
+  let machineSkipped = 0;
   let origin = 'https://localhost:1';
   const clock = {
     now: () => Date.now() + skipped,
     skip(ms: number) {
       skipped += ms;
+    },
+    skipOnMachine(ms: number) {
+      machineSkipped += ms;
     },
   };
   const cloud = {
@@ -120,6 +124,7 @@ export async function entraWorld(t: TestContext, options: EntraWorldOptions = {}
       cloud,
       store,
       clock,
+      machineNow: () => Date.now() + machineSkipped,
       logger,
       issuers,
       ...(options.federatedCredentialsOf ? { federatedCredentialsOf: options.federatedCredentialsOf } : {}),
