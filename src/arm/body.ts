@@ -8,6 +8,8 @@ export interface BodyOptions extends WireOptions {
   readonly limitBytes: number;
   /** How deep objects and arrays may be nested. */
   readonly maxDepth: number;
+  /** How text becomes a value; strict JSON when left out. */
+  readonly parse?: typeof parseJson;
 }
 
 /** Replaces the framework's parsers in this scope. A request with an empty body has `request.body` undefined. */
@@ -98,7 +100,7 @@ function finish(
     done(notJson());
     return;
   }
-  const parsed = parseJson(bytes, options.maxDepth);
+  const parsed = (options.parse ?? parseJson)(bytes, options.maxDepth);
   if (parsed.ok) done(null, parsed.value);
   else done(invalidRequestContent(`The request content could not be read: ${parsed.message}.`));
 }

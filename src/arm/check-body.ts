@@ -1,19 +1,28 @@
 // Checks a body against a schema: every error at once, nothing coerced, in ARM's terms.
+import { createRequire } from 'node:module';
 import type { Static, TSchema } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
+import type { Validator } from 'typebox/compile';
 import { type FieldError, fieldErrors } from './field-error.ts';
 import { findErrors, type JsonSchema } from './schema-errors.ts';
 
+// The compiler is some hundreds of modules: loaded with the first body, so that a process without one starts sooner.
+const load = createRequire(import.meta.url);
 const compiled = new WeakMap<TSchema, Validator>();
 
-/** All that is wrong with a value; empty when it fits. A schema is compiled at its first use. */
-export function bodyErrors(schema: TSchema, value: unknown): readonly FieldError[] {
+/** Whether a value is as the schema says. A schema is compiled at its first use. */
+export function isBody<T extends TSchema>(schema: T, value: unknown): value is Static<T> {
   let check = compiled.get(schema);
   if (!check) {
+    const { Compile } = load('typebox/compile') as typeof import('typebox/compile');
     check = Compile(compilable(schema) as TSchema);
     compiled.set(schema, check);
   }
-  if (value !== undefined && check.Check(value)) return [];
+  return value !== undefined && check.Check(value);
+}
+
+/** All that is wrong with a value; empty when it fits. */
+export function bodyErrors(schema: TSchema, value: unknown): readonly FieldError[] {
+  if (isBody(schema, value)) return [];
   const found = findErrors(schema as JsonSchema, value);
   if (found.length > 0) return found;
   // A keyword that only the compiled check knows.

@@ -1,12 +1,12 @@
 // Conditional requests: ETag on answers, If-Match and If-None-Match on requests (RFC 9110, 13).
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ArmError } from './errors.ts';
 import { headerOf } from './request.ts';
 
 /** The wire's ETag for a version of a document: a digest, so that the store's own etag stays inside. */
 export function entityTag(storeEtag: string): string {
-  return `"${createHash('sha256').update(storeEtag).digest('base64url').slice(0, 22)}"`;
+  return `"${hash('sha256', storeEtag, 'base64url').slice(0, 22)}"`;
 }
 
 /** Whether the request has a condition, so that a lost race is a failed precondition. */

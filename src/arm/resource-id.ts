@@ -47,6 +47,7 @@ const namespaceForm = /^[a-z][a-z0-9]*(?:\.[a-z0-9]+)*$/i;
 const typeForm = /^[a-z][a-z0-9_.-]*$/i;
 const locationForm = /^[a-z0-9-]+$/i;
 const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const beyondAscii = /[\u0080-\uffff]/;
 const groupForm = /^[\p{L}\p{N}_\-.()]+$/u;
 
 /** 8-4-4-4-12 hexadecimal digits, either case. */
@@ -92,6 +93,8 @@ export function isResourceName(text: string): boolean {
  * or more than one, so that names of two resources would become one.
  */
 export function foldCase(text: string): string {
+  // Text of ASCII alone, nearly all there is, has no letters but these.
+  if (!beyondAscii.test(text)) return text.toLowerCase();
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 

@@ -1,6 +1,9 @@
 // Finds what is wrong with a value by walking schema and value together. The compiled check says whether; this says what.
-import { Format } from 'typebox/format';
+import { createRequire } from 'node:module';
 import { countedMax, type FieldError, fieldMessage, memberOf } from './field-error.ts';
+
+// As in check-body.ts: the library is loaded when it is first needed.
+const load = createRequire(import.meta.url);
 
 /** The keywords that schemas here use. */
 export interface JsonSchema {
@@ -169,7 +172,7 @@ function visitText(schema: JsonSchema, value: string, shown: unknown, add: (mess
   if (schema.pattern !== undefined && !regExp(schema.pattern).test(value)) {
     add(fieldMessage.invalid(shown, schema['x-ms-pattern-message'] ?? `must match ${schema.pattern}`));
   }
-  if (schema.format !== undefined && !Format.Test(schema.format, value)) {
+  if (schema.format !== undefined && !hasFormat(schema.format, value)) {
     add(fieldMessage.invalid(shown, `must be a valid ${schema.format}`));
   }
 }
@@ -307,4 +310,9 @@ function regExp(pattern: string): RegExp {
     expressions.set(pattern, expression);
   }
   return expression;
+}
+
+function hasFormat(format: string, value: string): boolean {
+  const { Format } = load('typebox/format') as typeof import('typebox/format');
+  return Format.Test(format, value);
 }

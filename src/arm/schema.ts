@@ -1,5 +1,6 @@
 // Schema helpers whose JSON is structural (usable in a CRD) and valid OpenAPI 3.0, where TypeBox's own are not.
-import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
+import type { Static, TSchema, TUnsafe } from 'typebox';
+import { Type } from './type.ts';
 
 interface Annotations {
   readonly description?: string;

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { LocalAzureOptions } from './local-azure.ts';
 import type { LocalKubernetesOptions } from './local-kubernetes.ts';
 import { required } from './required.ts';
 
@@ -24,6 +25,36 @@ export function local(command: Command): void {
       // Loaded when it runs: reading help needs no server.
       (await import('./local-kubernetes.ts')).localKubernetes(options),
     );
+  azure(command);
+}
+
+function azure(command: Command): void {
+  const cloud = command
+    .command('azure')
+    .description(
+      'a cloud of its own: Resource Manager, Entra ID and what stands behind them; until Ctrl-C, all is kept',
+    );
+  required(cloud, '--data-dir <directory>', 'where state, keys and certificates are kept');
+  cloud
+    .option('--port <port>', 'the port; the one used before with this data, or a free one', wholeNumber(0, 65_535))
+    .option('--proxy-port <port>', 'of the proxy that knows all names of the cloud; likewise', wholeNumber(0, 65_535))
+    .option('--dns-port <port>', 'of the DNS server that answers for them; likewise', wholeNumber(0, 65_535))
+    .addOption(
+      new Option('--profile <name>', 'how long things take').choices(['instant', 'demo', 'azure']).default('demo'),
+    )
+    .option('--suffix <suffix>', 'what all host names end with; azure.test unless given')
+    .option('--subscription <id...>', 'subscriptions that shall be there; one to begin with when none is given')
+    .option('--pass-through <host...>', 'hosts beyond the cloud that its proxy leads to; .example.com for all below it')
+    .action(async (options: LocalAzureOptions) => (await import('./local-azure.ts')).localAzure(options));
+  cloud
+    .command('login')
+    .description('writes a configuration for az and the SDKs, signed in to the running cloud of --data-dir')
+    .option('--dir <directory>', 'where to; <data-dir>/login unless given')
+    .action(async ({ dir }: { readonly dir?: string }) => {
+      const { dataDir } = cloud.opts<LocalAzureOptions>();
+      const { localAzureLogin } = await import('./local-azure-login.ts');
+      await localAzureLogin({ dataDir, ...(dir === undefined ? {} : { dir }) });
+    });
 }
 
 function wholeNumber(least: number, most: number): (text: string) => number {

@@ -34,7 +34,7 @@ describe('aro', () => {
       .out.split('Commands:\n')[1]
       ?.match(/^ {2}(\w+)/gm)
       ?.map((name) => name.trim());
-    assert.deepEqual(names, ['pki', 'local', 'help']);
+    assert.deepEqual(names, ['pki', 'local', 'deploy', 'help']);
     for (const name of names) assert.equal(aro(name, '--help').code, 0);
   });
 

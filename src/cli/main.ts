@@ -21,6 +21,11 @@ const commands: readonly LazyCommand[] = [
     summary: 'parts of the embedded world, each by itself',
     load: async () => (await import('./local.ts')).local,
   },
+  {
+    name: 'deploy',
+    summary: "the region's infrastructure, applied to Azure from templates",
+    load: async () => (await import('./deploy.ts')).deploy,
+  },
 ];
 
 /** Runs the command line and sets the exit code: 0, 1 when the command failed, 2 when it was not understood. */
@@ -62,7 +67,7 @@ function usageText(text: string): string {
 }
 
 async function define(command: Command): Promise<void> {
-  if (command.commands.length > 0) return;
+  if (command.commands.length > 0 || command.options.length > 0) return;
   const add = await commands.find(({ name }) => name === command.name())?.load();
   add?.(command);
 }

@@ -7,13 +7,14 @@ import { openHost } from './objects/testing/hosts.ts';
 interface Owner {
   readonly name: string;
   readonly hostName: string;
+  readonly otherNames: readonly string[];
   readonly objects: Objects;
   now(): number;
 }
 
 async function owner(t: TestContext, now = () => Date.now()): Promise<Owner> {
   const host = await openHost(t);
-  return { name: 'one', hostName: 'one.test', objects: host.open('one'), now };
+  return { name: 'one', hostName: 'one.test', otherNames: [], objects: host.open('one'), now };
 }
 
 describe('the authority of a cluster', () => {

@@ -11,6 +11,8 @@ import type { Objects } from './objects/objects.ts';
 interface AuthorityOwner {
   readonly name: string;
   readonly hostName: string;
+  /** Names beside it under which the server is known. */
+  readonly otherNames: readonly string[];
   readonly objects: Objects;
   now(): number;
 }
@@ -101,6 +103,7 @@ export function createAuthorities(): Authorities {
       pair: servingPair,
       dnsNames: [
         cluster.hostName,
+        ...cluster.otherNames,
         'localhost',
         'kubernetes',
         'kubernetes.default',

@@ -31,6 +31,8 @@ export interface HostedCluster extends Cluster {
   readonly address: string;
   /** The name that selects it in the handshake. */
   readonly hostName: string;
+  /** Other names that do. */
+  readonly otherNames: readonly string[];
   readonly connections: Set<TLSSocket>;
   /** Whether any built-in type is of this API group. */
   hasBuiltinGroup(group: string): boolean;
@@ -44,6 +46,15 @@ export interface HostedCluster extends Cluster {
   serverCertificate(): Promise<ServerCertificate>;
   /** The TLS context of that certificate. */
   tls(): SecureContext | Promise<SecureContext>;
+}
+
+/** Names that clusters have in a wider world, beside `<cluster>.<suffix>`. */
+export interface PublicNames {
+  /** The cluster that a host name in lower case leads to. */
+  clusterAt(hostName: string): string | undefined;
+  hostNames(cluster: string): readonly string[];
+  /** Of service-account tokens; asked once, at a cluster's first use. */
+  issuer(cluster: string): string | undefined;
 }
 
 /** What other parts add to every cluster. */
@@ -64,6 +75,7 @@ export interface ClustersOptions {
   /** The shared listener's address, once it is bound. */
   readonly address: () => { readonly host: string; readonly port: number };
   readonly hooks: ClusterHooks;
+  readonly publicNames?: PublicNames;
   readonly now?: () => number;
   /** Calls admission webhooks; without it there are none. */
   readonly webhooks?: WebhookCaller;
@@ -90,7 +102,7 @@ export const isClusterName = (name: string): boolean => nameForm.test(name);
 const builtinGroups = new Set(builtinTypes().map((type) => type.group));
 
 export function createClusters(options: ClustersOptions): Clusters {
-  const { host, logger, suffix, hooks } = options;
+  const { host, logger, suffix, hooks, publicNames } = options;
   const now = options.now ?? Date.now;
   const clusters = new Map<string, HostedCluster>();
   const authorities = createAuthorities();
@@ -116,6 +128,9 @@ export function createClusters(options: ClustersOptions): Clusters {
     const cluster: HostedCluster = {
       name,
       hostName,
+      get otherNames() {
+        return publicNames?.hostNames(name) ?? [];
+      },
       objects,
       now,
       get url() {
@@ -145,8 +160,10 @@ export function createClusters(options: ClustersOptions): Clusters {
         return connections;
       },
       get access() {
+        const issuer = access ? undefined : publicNames?.issuer(name);
         access ??= createAccess({
           cluster: name,
+          ...(issuer === undefined ? {} : { issuer }),
           objects,
           ca: () => cluster.ca(),
           hostKey: options.hostKey,
@@ -205,7 +222,8 @@ export function createClusters(options: ClustersOptions): Clusters {
     find: (name) => clusters.get(name),
     byHostName(hostName) {
       const lower = hostName.toLowerCase();
-      return lower.endsWith(ending) ? clusters.get(lower.slice(0, -ending.length)) : undefined;
+      if (lower.endsWith(ending)) return clusters.get(lower.slice(0, -ending.length));
+      return clusters.get(publicNames?.clusterAt(lower) ?? '');
     },
     list: () => clusters.values(),
     async remove(name) {

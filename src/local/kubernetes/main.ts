@@ -9,7 +9,7 @@ import { issuerDiscovery } from './access/issuer-discovery.ts';
 import type { OidcIssuer } from './access/oidc.ts';
 import { createWebhookCaller, type ServiceResolver } from './admission/webhook-call.ts';
 import { authorityStorage } from './authorities.ts';
-import { type ClusterHooks, type Clusters, createClusters, type HostedCluster } from './clusters.ts';
+import { type ClusterHooks, type Clusters, createClusters, type HostedCluster, type PublicNames } from './clusters.ts';
 import { podActions } from './controllers/pod-actions.ts';
 import { withServiceAddresses } from './controllers/service-addresses.ts';
 import { type RunningControllers, startControllers } from './controllers/start.ts';
@@ -35,6 +35,8 @@ export interface KubernetesConfig {
   readonly port?: number;
   /** Clusters answer to `<name>.<suffix>`. */
   readonly suffix?: string;
+  /** Names and issuers that clusters have beside. */
+  readonly publicNames?: PublicNames;
   /** Clusters that shall be there; others come by {@link RunningKubernetes.clusters}. */
   readonly clusters?: readonly string[];
   /** The cluster of clients that name none in the handshake; the first one unless given. */
@@ -164,6 +166,7 @@ export async function start(config: KubernetesConfig): Promise<RunningKubernetes
         ),
         webhooks,
         ...(config.oidc && oidcKeys ? { oidc: config.oidc, oidcKeys } : {}),
+        ...(config.publicNames ? { publicNames: config.publicNames } : {}),
         ...(config.now ? { now: config.now } : {}),
       });
       for (const name of config.clusters ?? []) clusters.create(name);
