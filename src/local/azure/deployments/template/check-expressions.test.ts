@@ -102,11 +102,14 @@ test('what a nested template may name is what it is evaluated with', async (t) =
   const put = await call(path, { method: 'PUT', body: { properties: { mode: 'Incremental', template: given } } });
   assert.equal(put.status, 201, put.text);
   const outputsOf = async () => {
-    const { provisioningState, outputs } = (await call(path)).json?.properties as {
-      readonly provisioningState: string;
-      readonly outputs?: { readonly versions: { readonly value: readonly string[] } };
-    };
-    return provisioningState === 'Running' || provisioningState === 'Accepted' ? undefined : outputs;
+    const properties = (await call(path)).json?.properties as
+      | {
+          readonly provisioningState: string;
+          readonly outputs?: { readonly versions: { readonly value: readonly string[] } };
+        }
+      | undefined;
+    assert.notEqual(properties?.provisioningState, 'Failed');
+    return properties?.outputs;
   };
   let outputs = await outputsOf();
   for (let turn = 0; outputs === undefined && turn < 2000; turn++) outputs = await outputsOf();
