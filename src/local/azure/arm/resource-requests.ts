@@ -5,6 +5,7 @@ import { clientName } from '../authorization/client-name.ts';
 import { wireEtag } from '../kernel/conditions.ts';
 import type { ActionRequest } from '../kernel/provider.ts';
 import type { JsonObject, ResourceRecord } from '../kernel/record.ts';
+import { maxReferences, tooManyReferences } from '../kernel/references.ts';
 import type { Written } from '../kernel/resources.ts';
 import { type Answer, type ArmCall, type Method, objectBody, ok, optionalBody, writeOptions } from './call.ts';
 import { groupOperationHeaders, operationHeaders } from './operations.ts';
@@ -96,6 +97,7 @@ async function writtenAnswer(
 async function demandLinked(call: ArmCall, id: ResourceId, known: KnownType, body: JsonObject): Promise<void> {
   const { caller, world } = call;
   const links = known.type.linkedAccess?.(body, id) ?? [];
+  if (links.length > maxReferences) throw tooManyReferences();
   for (const link of links) {
     const { allowed } = await world.access.check(caller, link.action, link.id);
     if (allowed) continue;

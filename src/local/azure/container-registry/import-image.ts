@@ -34,8 +34,7 @@ export async function importImage({ world, record, body, caller }: ActionRequest
   const [scope] = await grantedScopes(world, from, party, [
     { type: 'repository', name: fromRepository, actions: ['pull'] },
   ]);
-  if (!scope?.actions.includes('pull'))
-    throw invalid('The source registry does not let its images be pulled with these credentials.');
+  if (!scope?.actions.includes('pull')) throw noPull();
   const reference = digest ?? tag ?? 'latest';
   const targets = namesOf(body?.targetTags).map((name) => nameForm.exec(name));
   const untagged = namesOf(body?.untaggedTargetRepositories);
@@ -85,6 +84,8 @@ async function sourceOf(world: ActionRequest['world'], source: Readonly<Record<s
     const found = parsed.ok ? await world.resources.read(parsed.id.key) : undefined;
     const registry = found === undefined ? undefined : registryOf(world, found.body);
     if (registry !== undefined) return registry;
+    // The same as without a right, so that nobody learns which ids there are.
+    throw noPull();
   } else if (typeof source.registryUri === 'string') {
     const plane = dataPlaneOf(world.cloud, source.registryUri.replace(/^https:\/\//, ''));
     const registry = plane?.plane === 'registry' ? await findRegistry(world, plane.name) : undefined;
@@ -145,6 +146,10 @@ async function copy(
 async function giveWay({ stopping }: ActionRequest['world']): Promise<void> {
   await setImmediate();
   if (stopping.aborted) throw new ArmError(503, 'ServiceUnavailable', 'The cloud is stopping.');
+}
+
+function noPull(): ArmError {
+  return invalid('The source registry does not let its images be pulled with these credentials.');
 }
 
 function invalid(message: string): ArmError {

@@ -5,6 +5,7 @@ import { ArmError } from '../../../arm/errors.ts';
 import { isRecord } from '../../../arm/record.ts';
 import { foldCase, idKey, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import { Type } from '../../../arm/type.ts';
+import { clientName } from '../authorization/client-name.ts';
 import { type DataPlane, dataPlaneHost } from '../cloud.ts';
 import type { CallerIdentity, EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
@@ -146,7 +147,7 @@ async function demandTarget(
       throw new ArmError(
         403,
         'LinkedAuthorizationFailed',
-        `The client '${caller.name ?? caller.appId ?? caller.objectId}' with object id '${caller.objectId}' has permission to perform action ` +
+        `The client '${clientName(caller)}' with object id '${caller.objectId}' has permission to perform action ` +
           `'Microsoft.Network/privateEndpoints/write' on scope '${by.text}'; however, it does not have permission to perform action(s) ` +
           `'${action}' on the linked scope(s) '${parsed.id.text}' (respectively) or the linked scope(s) are invalid.`,
       );
