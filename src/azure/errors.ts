@@ -209,7 +209,7 @@ const advices: readonly (readonly [code: RegExp, advice: string])[] = [
   ],
   [
     /^(SubscriptionNotFound|InvalidSubscriptionId)$/,
-    'Check the id of the subscription and that the credential is of its tenant.',
+    'Check the id of the subscription and that the credential is of its tenant. A local cloud gets more with aro local azure --subscription <id...>',
   ],
   [
     /^(MissingSubscriptionRegistration|SubscriptionNotRegistered)$/,

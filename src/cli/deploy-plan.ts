@@ -117,6 +117,21 @@ export async function readPlan(options: PlanOptions): Promise<Plan> {
   };
 }
 
+/** The subscriptions that an environment names: `global`, `management 1` and so on. */
+export async function environmentSubscriptions(
+  environment: string,
+): Promise<readonly { readonly name: string; readonly id: string }[]> {
+  const { subscriptions = {} } = await readJson<EnvironmentFile>(environmentFile(environment));
+  return Object.entries(subscriptions).flatMap(([scope, given]) =>
+    typeof given === 'string'
+      ? [{ name: scope, id: given }]
+      : Object.entries((given ?? {}) as JsonObject).map(([stamp, id]) => ({
+          name: `${scope} ${stamp}`,
+          id: String(id),
+        })),
+  );
+}
+
 function environmentFile(given: string): string {
   if (given.includes('/') || given.endsWith('.json')) return isAbsolute(given) ? given : resolve(given);
   return join(directory, 'environments', `${given}.json`);

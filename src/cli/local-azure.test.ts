@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
@@ -111,11 +111,73 @@ describe('aro local azure', () => {
     assert.match(late.stderr, /does not answer at https:\/\/localhost:\d+: start it first/);
   });
 
+  it('has what a file says', async (t) => {
+    const subscriptionId = 'aaaaaaaa-0000-4000-8000-000000000001';
+    const appId = 'bbbbbbbb-0000-4000-8000-000000000001';
+    const objectId = 'bbbbbbbb-0000-4000-8000-000000000002';
+    writeFileSync(
+      join(root, 'cloud.yaml'),
+      `subscriptions:
+  - subscriptionId: ${subscriptionId}
+    register: [Microsoft.Network]
+locations:
+  - { name: moonbase, displayName: Moon Base, zones: false }
+owners: [${objectId}]
+directory:
+  users: [{ userPrincipalName: ada@example.com, displayName: Ada, password: correct-horse-1 }]
+  applications: [{ displayName: robot, appId: ${appId}, objectId: ${objectId}, secret: { file: robot.secret } }]
+throttling:
+  reads: { capacity: 3, refillPerSecond: 0.001 }
+  writes: { capacity: 1000, refillPerSecond: 100 }
+  deletes: { capacity: 1000, refillPerSecond: 100 }
+faults:
+  - match: { method: GET, path: '**/locat*' }
+    effect: { kind: error, status: 503, code: Busy }
+`,
+    );
+    writeFileSync(join(root, 'robot.secret'), 'a-secret-for-the-robot\n');
+    const { child, out } = await started(
+      t,
+      '--data-dir',
+      'configured',
+      '--profile',
+      'instant',
+      '--config',
+      'cloud.yaml',
+    );
+    assert.ok(out.includes(subscriptionId));
+    const [, origin = ''] = /Resource Manager {2}(\S+)/.exec(out) ?? [];
+    const ca = readFileSync(join(root, 'configured', 'ca.pem'), 'utf8');
+    const agent = new Agent({ connect: { ca } });
+    t.after(() => agent.destroy());
+    const credential = new ClientSecretCredential(
+      '72f90000-86f1-41af-91ab-2d7cd0110000',
+      appId,
+      'a-secret-for-the-robot',
+      { authorityHost: origin, disableInstanceDiscovery: true, tlsOptions: { ca } },
+    );
+    const { token } = await credential.getToken(`${origin}/.default`);
+    const get = async (path: string) => {
+      const answer = await request(`${origin}/subscriptions/${subscriptionId}${path}?api-version=2021-04-01`, {
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${token}` },
+      });
+      return { status: answer.statusCode, text: await answer.body.text() };
+    };
+    assert.match((await get('/providers/Microsoft.Network')).text, /"registrationState":"Registered"/);
+    assert.match((await get('/providers/Microsoft.Compute')).text, /"registrationState":"NotRegistered"/);
+    const busy = await get('/locations');
+    assert.equal(busy.status, 503, busy.text);
+    assert.equal((await get('')).status, 429);
+    await ended(child, 'SIGTERM');
+  });
+
   for (const [args, status, message] of [
     [[], 2, "option '--data-dir <directory>' is required"],
     [['--data-dir', 'x', '--profile', 'fast'], 2, 'Allowed choices are instant, demo, azure'],
     [['--data-dir', 'x', '--suffix', '.x'], 2, 'cannot be the cloud'],
     [['--data-dir', 'x', '--subscription', 'mine'], 2, 'is not a GUID'],
+    [['--data-dir', 'x', '--config', 'none.yaml'], 1, 'none.yaml'],
     [['login', '--data-dir', 'nothing-here'], 1, 'holds no cloud: start one first'],
     [['login'], 2, "option '--data-dir <directory>' is required"],
   ] as const) {

@@ -3,13 +3,14 @@ import { resolve } from 'node:path';
 import { createLogger } from '../kit/log.ts';
 import { runService } from '../kit/run-service.ts';
 import type { Running } from '../kit/service.ts';
-import { type AzureConfig, checkConfig } from '../local/azure/config.ts';
+import { type AzureConfig, checkConfig, type SubscriptionConfig } from '../local/azure/config.ts';
 import type { ProfileName } from '../local/azure/kernel/profiles.ts';
 import { type RunningAzure, start } from '../local/azure/main.ts';
 import { UsageError } from './errors.ts';
 
 export interface LocalAzureOptions {
   readonly dataDir: string;
+  readonly config?: string;
   readonly port?: number;
   readonly proxyPort?: number;
   readonly dnsPort?: number;
@@ -19,7 +20,7 @@ export interface LocalAzureOptions {
   readonly passThrough?: readonly string[];
 }
 
-/** Made when no other is asked for. */
+/** Made when no others are asked for, beside those of {@link deploySubscriptions}. */
 const firstSubscription = '00000000-0000-4000-8000-000000000001';
 const graceSeconds = 5;
 
@@ -28,14 +29,15 @@ export async function localAzure(options: LocalAzureOptions): Promise<never> {
   const dataDirectory = resolve(options.dataDir);
   // Standard output is for the person who started it.
   const logger = createLogger({ service: 'azure', level: 'warn', destination: process.stderr });
-  const subscriptions = (options.subscription ?? [firstSubscription]).map((subscriptionId, at) => ({
-    subscriptionId,
-    displayName: `Local ${at + 1}`,
-  }));
+  const file =
+    options.config === undefined ? {} : (await import('./local-azure-config.ts')).readCloudFile(options.config);
+  const asked = options.subscription?.map((subscriptionId, at) => local(subscriptionId, `Local ${at + 1}`));
   const config: AzureConfig = {
+    ...file,
     logger,
     dataDirectory,
-    subscriptions,
+    subscriptions: asked ??
+      file.subscriptions ?? [local(firstSubscription, 'Local 1'), ...(await deploySubscriptions())],
     profile: options.profile,
     graceSeconds,
     ...(options.port === undefined ? {} : { port: options.port }),
@@ -57,6 +59,17 @@ export async function localAzure(options: LocalAzureOptions): Promise<never> {
     graceSeconds,
     onReady: () => process.stdout.write(`${told}\nReady. Ctrl-C stops it; what the cloud holds is kept.\n`),
   });
+}
+
+/** Registered for everything, so that nobody has to begin with that. */
+function local(subscriptionId: string, displayName: string): SubscriptionConfig {
+  return { subscriptionId, displayName, register: 'all' };
+}
+
+/** Those that `aro deploy` uses with the environment `local`, so that it works on a new cloud. */
+async function deploySubscriptions(): Promise<readonly SubscriptionConfig[]> {
+  const { environmentSubscriptions } = await import('./deploy-plan.ts');
+  return (await environmentSubscriptions('local')).map(({ name, id }) => local(id, `Local ${name}`));
 }
 
 /** Settings that no cloud can have were given on the command line. */

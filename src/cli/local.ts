@@ -42,8 +42,12 @@ function azure(command: Command): void {
     .addOption(
       new Option('--profile <name>', 'how long things take').choices(['instant', 'demo', 'azure']).default('demo'),
     )
+    .option('--config <file>', 'YAML or JSON: faults, users and applications, subscriptions, locations, throttling …')
     .option('--suffix <suffix>', 'what all host names end with; azure.test unless given')
-    .option('--subscription <id...>', 'subscriptions that shall be there; one to begin with when none is given')
+    .option(
+      '--subscription <id...>',
+      "subscriptions that shall be there; when none is given, one and those of 'aro deploy'",
+    )
     .option('--pass-through <host...>', 'hosts beyond the cloud that its proxy leads to; .example.com for all below it')
     .action(async (options: LocalAzureOptions) => (await import('./local-azure.ts')).localAzure(options));
   cloud

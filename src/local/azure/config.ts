@@ -1,5 +1,5 @@
 // What can be set about a cloud, and what it is when nothing is.
-import { isGuid } from '../../arm/resource-id.ts';
+import { foldCase, isGuid } from '../../arm/resource-id.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { ThrottleLimits } from './arm/throttle.ts';
 import type { Location } from './cloud.ts';
@@ -9,7 +9,15 @@ import type { DataPlaneService } from './kernel/data-plane.ts';
 import type { Fault } from './kernel/faults.ts';
 import type { ProfileName } from './kernel/profiles.ts';
 import type { Provider } from './kernel/provider.ts';
-import type { SubscriptionState } from './kernel/subscriptions.ts';
+import type { Subscription, SubscriptionState } from './kernel/subscriptions.ts';
+
+export const subscriptionStates = [
+  'Enabled',
+  'Warned',
+  'PastDue',
+  'Disabled',
+  'Deleted',
+] as const satisfies readonly SubscriptionState[];
 
 export interface SubscriptionConfig {
   /** A GUID. */
@@ -17,6 +25,8 @@ export interface SubscriptionConfig {
   readonly displayName: string;
   /** Enabled when left out. */
   readonly state?: SubscriptionState;
+  /** Namespaces that it is registered for from the start; only those that every subscription has when left out. */
+  readonly register?: 'all' | readonly string[];
 }
 
 export interface AzureConfig {
@@ -108,6 +118,18 @@ export const defaultLocations: readonly Location[] = [
   place('westus2', 'West US 2', 'westcentralus'),
   place('westus3', 'West US 3', 'eastus'),
 ];
+
+/** A subscription of the configuration as it is made. `namespaces` are all that the cloud has. */
+export function newSubscription(
+  { register = [], ...given }: SubscriptionConfig,
+  namespaces: readonly string[],
+): Omit<SubscriptionConfig, 'register'> & Pick<Subscription, 'registrations'> {
+  const registered = register === 'all' ? namespaces : register;
+  return {
+    ...given,
+    registrations: Object.fromEntries(registered.map((namespace) => [foldCase(namespace), 'Registered' as const])),
+  };
+}
 
 const suffixForm = /^(?=.{1,180}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
 const loopbackForm = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;

@@ -20,6 +20,7 @@ import {
   defaultLocations,
   defaultSuffix,
   defaultTenantId,
+  newSubscription,
 } from './config.ts';
 import { controlRoutes } from './control/routes.ts';
 import { openDataDirectory } from './data-directory.ts';
@@ -165,7 +166,9 @@ export async function start(config: AzureConfig): Promise<RunningAzure> {
       const subscriptions = notifyingSubscriptions(await openSubscriptions({ store, tenantId, providers }), () =>
         door?.subscriptionsChanged(),
       );
-      for (const subscription of config.subscriptions ?? []) await subscriptions.ensure(subscription);
+      const namespaces = [...providers, ...(config.resourceProviders ?? [])].map(({ namespace }) => namespace);
+      for (const subscription of config.subscriptions ?? [])
+        await subscriptions.ensure(newSubscription(subscription, namespaces));
 
       const issuers = await part(
         'issuers',

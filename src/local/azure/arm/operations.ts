@@ -49,7 +49,10 @@ export function operationHeaders(
   const headers = known.type.asynchrony?.headers ?? 'both';
   return {
     ...(headers === 'Location' ? {} : { 'azure-asyncoperation': link(0) }),
-    ...(headers === 'Azure-AsyncOperation' || call.method === 'PUT' ? {} : { location: link(1) }),
+    // A PUT with both is polled at the status, and then the resource itself is read.
+    ...(headers === 'Azure-AsyncOperation' || (headers === 'both' && call.method === 'PUT')
+      ? {}
+      : { location: link(1) }),
     'retry-after': String(call.retryAfterSeconds()),
   };
 }

@@ -1,9 +1,11 @@
 // GET, HEAD, PUT, PATCH and DELETE of one resource or resource group, and POST of its actions.
 import { ArmError, notFound } from '../../../arm/errors.ts';
 import { buildResourceId, foldCase, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
+import { clientName } from '../authorization/client-name.ts';
 import { wireEtag } from '../kernel/conditions.ts';
 import type { ActionRequest } from '../kernel/provider.ts';
 import type { JsonObject, ResourceRecord } from '../kernel/record.ts';
+import { maxReferences, tooManyReferences } from '../kernel/references.ts';
 import type { Written } from '../kernel/resources.ts';
 import { type Answer, type ArmCall, type Method, objectBody, ok, optionalBody, writeOptions } from './call.ts';
 import { groupOperationHeaders, operationHeaders } from './operations.ts';
@@ -94,14 +96,15 @@ async function writtenAnswer(
 /** Rights on what a body points at: joining a subnet, using an identity. */
 async function demandLinked(call: ArmCall, id: ResourceId, known: KnownType, body: JsonObject): Promise<void> {
   const { caller, world } = call;
-  const links = known.type.linkedAccess?.(body) ?? [];
+  const links = known.type.linkedAccess?.(body, id) ?? [];
+  if (links.length > maxReferences) throw tooManyReferences();
   for (const link of links) {
     const { allowed } = await world.access.check(caller, link.action, link.id);
     if (allowed) continue;
     throw new ArmError(
       403,
       'LinkedAuthorizationFailed',
-      `The client '${caller.name ?? caller.appId ?? caller.objectId}' with object id '${caller.objectId}' has permission to perform action ` +
+      `The client '${clientName(caller)}' with object id '${caller.objectId}' has permission to perform action ` +
         `'${known.fullType}/write' on scope '${id.text}'; however, it does not have permission to perform action(s) '${link.action}' ` +
         `on the linked scope(s) '${link.id}' (respectively) or the linked scope(s) are invalid.`,
     );

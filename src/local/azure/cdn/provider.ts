@@ -2,12 +2,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ArmError } from '../../../arm/errors.ts';
 import { isRecord } from '../../../arm/record.ts';
-import { foldCase, parseResourceId } from '../../../arm/resource-id.ts';
+import { foldCase } from '../../../arm/resource-id.ts';
 import { Type } from '../../../arm/type.ts';
 import { dataPlaneHost } from '../cloud.ts';
 import type { Prepared, PrepareRequest, Provider, ResourceType } from '../kernel/provider.ts';
 import type { Json, JsonObject } from '../kernel/record.ts';
+import { referencesIn } from '../kernel/references.ts';
 import type { World } from '../kernel/world.ts';
+import { dropIdentity, linkedIdentities, resolveIdentity } from '../managed-identity/resource-identity.ts';
 import { edgeOf } from './edge.ts';
 
 const apiVersions = [
@@ -22,23 +24,6 @@ function propertiesOf(body: JsonObject): JsonObject {
   return isRecord(body.properties) ? (body.properties as JsonObject) : {};
 }
 
-/** Resources that properties name, each with where. */
-function referencesOf(
-  value: Json | undefined,
-  path: string,
-  found: { [id: string]: string },
-): { [id: string]: string } {
-  if (Array.isArray(value)) for (const item of value as readonly Json[]) referencesOf(item, path, found);
-  else if (isRecord(value)) {
-    for (const [name, inner] of Object.entries(value)) {
-      const parsed = name === 'id' && typeof inner === 'string' ? parseResourceId(inner) : undefined;
-      if (parsed?.ok) found[parsed.id.key] = `${path}.id`;
-      else referencesOf(inner as Json, `${path}.${name}`, found);
-    }
-  }
-  return found;
-}
-
 function bad(message: string): ArmError {
   return new ArmError(400, 'BadRequest', message);
 }
@@ -51,16 +36,22 @@ const profiles: ResourceType = {
   schema: Type.Object({ sku: Type.Object({ name: Type.String() }) }),
   asynchrony,
   patch: 'merge',
-  prepare({ body, current }) {
+  linkedAccess: linkedIdentities,
+  async effect(world, { kind, record }) {
+    if (kind === 'delete') await dropIdentity(world, record);
+    return undefined;
+  },
+  async prepare({ world, id, body, current }) {
     const asked = isRecord(body.sku) ? String(body.sku.name ?? '') : '';
     const sku = skus.find((one) => foldCase(one) === foldCase(asked));
     if (sku === undefined) throw bad(`The SKU '${asked.slice(0, 64)}' is not one of: ${skus.join(', ')}.`);
     const before = current?.resource.properties ?? {};
+    const identity = await resolveIdentity(world, id, body.identity, current?.resource.identity);
     return {
       resource: {
         location: 'Global',
         ...(isRecord(body.tags) ? { tags: body.tags as { readonly [name: string]: string } } : {}),
-        ...(body.identity === undefined ? {} : { identity: body.identity }),
+        ...(identity === undefined ? {} : { identity }),
         kind: 'frontdoor',
         sku: { name: sku },
         properties: {
@@ -138,7 +129,7 @@ function child(
     prepare(request): Prepared {
       check?.(request);
       const properties: JsonObject = { ...defaults, ...propertiesOf(request.body), deploymentStatus: 'NotStarted' };
-      return { resource: { properties }, references: referencesOf(properties, 'properties', {}) };
+      return { resource: { properties }, references: referencesIn(request.id.key, properties) };
     },
   };
 }
@@ -213,7 +204,7 @@ const customDomains: ResourceType = {
       },
       deploymentStatus: 'NotStarted',
     };
-    return { resource: { properties }, references: referencesOf(properties, 'properties', {}) };
+    return { resource: { properties }, references: referencesIn(id.key, properties) };
   },
   async show(world, record) {
     const properties = record.resource.properties ?? {};

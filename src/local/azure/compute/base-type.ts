@@ -1,6 +1,6 @@
 // What most types of Microsoft.Compute have in common.
 import type { ResourceType } from '../kernel/provider.ts';
-import { joinRights } from '../network/references.ts';
+import { joinRights } from '../network/linked-rights.ts';
 import { machineVersions } from './api-versions.ts';
 
 const name = {

@@ -6,11 +6,13 @@ import { dataPlaneHost } from '../cloud.ts';
 import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
+import { linkedIdentities } from '../managed-identity/resource-identity.ts';
+import { joinRights } from '../network/linked-rights.ts';
 import { withoutNulls } from '../network/request-body.ts';
 import { inUseError, referencesOf } from '../network/users.ts';
 import { diskVersions } from './api-versions.ts';
 import { slowType } from './base-type.ts';
-import { assignRights, ownIdentity, settleIdentity, shownIdentity } from './identities.ts';
+import { ownIdentity, settleIdentity, shownIdentity } from './identities.ts';
 import { spelt } from './machine-storage.ts';
 import { missingParameter, shaped } from './request-body.ts';
 
@@ -98,7 +100,7 @@ export const diskEncryptionSets: ResourceType = {
   prepare,
   show,
   effect: (world, event) => settleIdentity(world, event),
-  linkedAccess: assignRights,
+  linkedAccess: (body, id) => [...joinRights(body, id), ...linkedIdentities(body)],
   inUse: inUseError(
     'OperationNotAllowed',
     'Disk encryption set',

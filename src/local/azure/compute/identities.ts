@@ -43,15 +43,8 @@ export async function shownIdentity(world: World, resource: ArmResource): Promis
   };
 }
 
-/** Assigned identities count as used, and assigning one needs a right to it. */
+/** Assigned identities count as used. */
 export function assignedIdentities(body: JsonObject): readonly string[] {
   const identity = body.identity as JsonObject | undefined;
   return Object.keys((identity?.userAssignedIdentities ?? {}) as JsonObject);
-}
-
-export function assignRights(body: JsonObject): readonly { readonly id: string; readonly action: string }[] {
-  return assignedIdentities(body).map((id) => ({
-    id,
-    action: 'Microsoft.ManagedIdentity/userAssignedIdentities/assign/action',
-  }));
 }

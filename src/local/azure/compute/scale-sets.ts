@@ -15,7 +15,8 @@ import type {
 } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
-import { joinRights } from '../network/references.ts';
+import { linkedIdentities } from '../managed-identity/resource-identity.ts';
+import { joinRights } from '../network/linked-rights.ts';
 import { withoutNulls } from '../network/request-body.ts';
 import { zonesOf } from '../network/sku.ts';
 import { textOf } from '../network/text.ts';
@@ -24,7 +25,7 @@ import { demandQuota } from '../quota/limits.ts';
 import { machineVersions } from './api-versions.ts';
 import { demandSize } from './availability.ts';
 import { slowType } from './base-type.ts';
-import { assignRights, ownIdentity, settleIdentity, shownIdentity } from './identities.ts';
+import { ownIdentity, settleIdentity, shownIdentity } from './identities.ts';
 import { demandRecord, pathId } from './instance-views.ts';
 import { spelt } from './machine-storage.ts';
 import { type Power, powerOf, withPower } from './power.ts';
@@ -192,7 +193,7 @@ export const scaleSets: ResourceType = {
   prepare,
   effect,
   show: showSet,
-  linkedAccess: (body) => [...joinRights(body), ...assignRights(body)],
+  linkedAccess: (body, id) => [...joinRights(body, id), ...linkedIdentities(body)],
   actions: {
     start: forMachines('running'),
     poweroff: forMachines('stopped'),

@@ -8,7 +8,9 @@ import { Secret } from '../../../kit/secret.ts';
 import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
-import { demandReference, joinRights } from '../network/references.ts';
+import { linkedIdentities } from '../managed-identity/resource-identity.ts';
+import { joinRights } from '../network/linked-rights.ts';
+import { demandReference } from '../network/references.ts';
 import { withoutNulls } from '../network/request-body.ts';
 import { zonesOf } from '../network/sku.ts';
 import { textOf } from '../network/text.ts';
@@ -16,7 +18,7 @@ import { referencesOf, usersOf } from '../network/users.ts';
 import { demandQuota } from '../quota/limits.ts';
 import { demandSize } from './availability.ts';
 import { slowType } from './base-type.ts';
-import { assignedIdentities, assignRights, ownIdentity, settleIdentity, shownIdentity } from './identities.ts';
+import { assignedIdentities, ownIdentity, settleIdentity, shownIdentity } from './identities.ts';
 import { removeOwned } from './machine-removal.ts';
 import { planStorage } from './machine-storage.ts';
 import { type Power, powerActions, powerMember, powerOf } from './power.ts';
@@ -278,7 +280,7 @@ export const virtualMachines: ResourceType = {
   prepare,
   effect,
   show: showMachine,
-  linkedAccess: (body) => [...joinRights(body), ...assignRights(body)],
+  linkedAccess: (body, id) => [...joinRights(body, id), ...linkedIdentities(body)],
   actions: {
     ...powerActions,
     generalize: {

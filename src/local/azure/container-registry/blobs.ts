@@ -222,23 +222,22 @@ export async function deleteBlob(call: RegistryCall, repository: string, digest:
   return { status: 202 };
 }
 
-/** Takes a blob of another registry over. */
+/** Takes a blob of another registry over: how many bytes that were. Throws when it is longer than there is room for. */
 export async function copyBlob(
   from: Place,
   fromRepository: string,
   to: Place,
   repository: string,
   digest: string,
-): Promise<void> {
-  if ((await linked(to, repository, digest)) !== undefined) return;
+  room: number,
+): Promise<number> {
+  if ((await linked(to, repository, digest)) !== undefined) return 0;
   const found = await linked(from, fromRepository, digest);
   if (found === undefined) throw registryError('MANIFEST_BLOB_UNKNOWN');
-  await keep(
-    to,
-    repository,
-    digest,
-    await to.contents.take(from.contents.read(found.body.pieces), Number.MAX_SAFE_INTEGER),
-  );
+  const { length, pieces } = found.body;
+  if (length > room) throw registryError('SIZE_INVALID');
+  await keep(to, repository, digest, await to.contents.take(from.contents.read(pieces), room));
+  return length;
 }
 
 export function digestOf(bytes: Buffer): string {

@@ -96,7 +96,11 @@ async function checkedManifest(
   return bodyOf(call, repository, bytes, mediaType, value);
 }
 
-/** Digests that a manifest names. Layers that are somewhere else (`urls`) need not be here. */
+/** In one manifest; more are refused. */
+const maxBlobs = 2000;
+const maxManifests = 1000;
+
+/** Digests that a manifest names, each once. Layers that are somewhere else (`urls`) need not be here. Throws when there are too many. */
 export function referencesOf(value: Readonly<Record<string, unknown>>): {
   readonly blobs: readonly string[];
   readonly manifests: readonly string[];
@@ -107,10 +111,14 @@ export function referencesOf(value: Readonly<Record<string, unknown>>): {
         ? [one.digest]
         : [],
     );
-  return {
-    blobs: [...digests([value.config]), ...digests(value.layers), ...digests(value.blobs)].slice(0, 2000),
-    manifests: digests(value.manifests).slice(0, 1000),
-  };
+  const blobs = new Set([...digests([value.config]), ...digests(value.layers), ...digests(value.blobs)]);
+  const manifests = new Set(digests(value.manifests));
+  if (blobs.size > maxBlobs || manifests.size > maxManifests)
+    throw registryError(
+      'MANIFEST_INVALID',
+      `a manifest can name ${maxBlobs} blobs and ${maxManifests} manifests at the most`,
+    );
+  return { blobs: [...blobs], manifests: [...manifests] };
 }
 
 function bodyOf(

@@ -9,6 +9,7 @@ import { dataPlaneHost } from '../cloud.ts';
 import type { ActionRequest, Prepared, PrepareRequest, Provider, ResourceType } from '../kernel/provider.ts';
 import type { Json, JsonObject } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
+import { dropIdentity, linkedIdentities, resolveIdentity } from '../managed-identity/resource-identity.ts';
 import { openContents, type Piece } from '../storage/contents.ts';
 import { openDocuments, type RegistryBody } from './documents.ts';
 import { importImage } from './import-image.ts';
@@ -58,9 +59,12 @@ const registries: ResourceType = {
   }),
   asynchrony: operation,
   patch: 'merge',
+  linkedAccess: linkedIdentities,
   prepare: prepareRegistry,
   async effect(world, { kind, record }) {
-    if (kind === 'delete') await dropRegistry(world, record.resource.name.toLowerCase());
+    if (kind !== 'delete') return undefined;
+    await dropIdentity(world, record);
+    await dropRegistry(world, record.resource.name.toLowerCase());
     return undefined;
   },
   actions: {
@@ -71,7 +75,7 @@ const registries: ResourceType = {
   },
 };
 
-function prepareRegistry({ world, id, body, current }: PrepareRequest): Prepared {
+async function prepareRegistry({ world, id, body, current }: PrepareRequest): Promise<Prepared> {
   const asked = isRecord(body.sku) ? String(body.sku.name ?? '') : '';
   const sku = skus.find((one) => foldCase(one) === foldCase(asked));
   if (sku === undefined)
@@ -84,12 +88,13 @@ function prepareRegistry({ world, id, body, current }: PrepareRequest): Prepared
       'Anonymous pull is available in registries of SKU Standard and Premium.',
     );
   const before = current?.resource.properties ?? {};
+  const identity = await resolveIdentity(world, id, body.identity, current?.resource.identity);
   const disabled = { status: 'disabled' };
   return {
     resource: {
       location: String(body.location ?? ''),
       ...(isRecord(body.tags) ? { tags: body.tags as { readonly [name: string]: string } } : {}),
-      ...(body.identity === undefined ? {} : { identity: body.identity }),
+      ...(identity === undefined ? {} : { identity }),
       sku: { name: sku, tier: sku },
       properties: {
         adminUserEnabled: false,
@@ -231,7 +236,15 @@ const scopeMaps: ResourceType = {
 
 /** Kept as written. */
 function kept(type: string, location: 'required' | 'none'): ResourceType {
-  return { type, apiVersions, scope: 'resourceGroup', location, asynchrony: operation, patch: 'merge' };
+  return {
+    type,
+    apiVersions,
+    scope: 'resourceGroup',
+    location,
+    asynchrony: operation,
+    patch: 'merge',
+    linkedAccess: linkedIdentities,
+  };
 }
 
 async function dropRegistry(world: World, name: string): Promise<void> {

@@ -31,7 +31,7 @@ suite('a deployment to a resource group', () => {
             address: { type: 'string', value: "[reference('web-vm').address]" },
             whole: { type: 'object', value: "[reference('net', '2024-01-01', 'Full').tags]" },
             hidden: { type: 'secureString', value: "[parameters('secret')]" },
-            absent: { type: 'string', condition: false, value: '[nosuch()]' },
+            absent: { type: 'string', condition: false, value: "[json('{')]" },
           },
         },
       ),

@@ -111,7 +111,7 @@ suite('what goes wrong', () => {
     [
       'a body that cannot be evaluated',
       template([thing('cards', 'a', { properties: { x: "[parameters('no')]" } })]),
-      /Unable to process template language expressions for resource '.*cards\/a'. 'The template parameter 'no' is not found/,
+      /The template resource 'a' is not valid: The template parameter 'no' is not found/,
     ],
   ];
   for (const [what, given, message] of broken) {

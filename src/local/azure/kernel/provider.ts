@@ -85,8 +85,11 @@ export interface ResourceType {
   show?(world: World, record: ResourceRecord, apiVersion: string): ArmResource | Promise<ArmResource>;
   /** POST actions by name in lower case, such as `listkeys`. */
   readonly actions?: { readonly [name: string]: Action };
-  /** Other actions of authorisation than `<type>/read|write|delete`; by member of a body, such as joining a subnet: linked access. */
-  linkedAccess?(body: JsonObject): readonly { readonly id: string; readonly action: string }[];
+  /**
+   * Other actions of authorisation than `<type>/read|write|delete`; by member of a body, such as joining a subnet: linked access. Given the
+   * id that is written too, since parts of a resource need no right of their own. Checked before anything that is named is looked for.
+   */
+  linkedAccess?(body: JsonObject, id: ResourceId): readonly { readonly id: string; readonly action: string }[];
 }
 
 export interface PrepareRequest {

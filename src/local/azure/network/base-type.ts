@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ResourceType } from '../kernel/provider.ts';
 import type { ResourceRecord } from '../kernel/record.ts';
 import { networkVersions } from './api-versions.ts';
-import { joinRights } from './references.ts';
+import { joinRights } from './linked-rights.ts';
 
 const name = {
   form: /^[a-z0-9]([a-z0-9_.-]{0,78}[a-z0-9_])?$/i,

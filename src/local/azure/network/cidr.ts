@@ -69,6 +69,41 @@ export function overlaps(a: Cidr, b: Cidr): boolean {
   return a.version === b.version && a.first <= b.last && b.first <= a.last;
 }
 
+/** In the order of versions and first addresses. */
+export function inOrder<T>(items: readonly T[], rangeOf: (item: T) => Cidr): readonly T[] {
+  return items.toSorted((one, other) => {
+    const [a, b] = [rangeOf(one), rangeOf(other)];
+    return a.version - b.version || (a.first < b.first ? -1 : a.first > b.first ? 1 : 0);
+  });
+}
+
+/** Two that overlap, if any do: in order, one that overlaps with anything overlaps with the next or is overlapped by the one before. */
+export function overlapAmong<T>(items: readonly T[], rangeOf: (item: T) => Cidr): readonly [T, T] | undefined {
+  let before: T | undefined;
+  for (const item of inOrder(items, rangeOf)) {
+    if (before !== undefined && overlaps(rangeOf(before), rangeOf(item))) return [before, item];
+    before = item;
+  }
+  return undefined;
+}
+
+/** Tells whether one of the outer ranges, which do not overlap, contains a range. */
+export function containment(outers: readonly Cidr[]): (inner: Cidr) => boolean {
+  const sorted = inOrder(outers, (range) => range);
+  return (inner) => {
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const at = sorted[middle];
+      const isAfter = at !== undefined && (at.version - inner.version || (at.first > inner.first ? 1 : 0)) > 0;
+      if (isAfter) high = middle;
+      else low = middle + 1;
+    }
+    const last = sorted[low - 1];
+    return last !== undefined && contains(last, inner);
+  };
+}
+
 export function hasAddress(range: Cidr, address: Address): boolean {
   return range.version === address.version && range.first <= address.value && address.value <= range.last;
 }

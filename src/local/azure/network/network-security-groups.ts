@@ -11,7 +11,7 @@ import { parseAddress, parseCidr } from './cidr.ts';
 import { defaultRules } from './default-security-rules.ts';
 import { type Part, planParts, showWithParts, touchOwner } from './parts.ts';
 import { demandReference, parentId } from './references.ts';
-import { ownProperties, reference, shaped, texts } from './request-body.ts';
+import { demandAtMost, ownProperties, reference, shaped, texts } from './request-body.ts';
 import { textOf } from './text.ts';
 import { asReferences, idsOfType, inUseError, referencesOf, usersOf } from './users.ts';
 
@@ -40,6 +40,17 @@ const spelt = {
   access: ['Allow', 'Deny'],
   direction: ['Inbound', 'Outbound'],
 } as const;
+
+/** The lists of a rule, and how much may be in each. */
+const listed = [
+  'sourcePortRanges',
+  'destinationPortRanges',
+  'sourceAddressPrefixes',
+  'destinationAddressPrefixes',
+  'sourceApplicationSecurityGroups',
+  'destinationApplicationSecurityGroups',
+] as const;
+const maxListed = 4000;
 
 const learnMore = 'To learn more about security rules, see aka.ms/nsgrules.';
 
@@ -92,6 +103,8 @@ function checkedRule(id: ResourceId, body: JsonObject): JsonObject {
       );
     given[member] = fit;
   }
+  for (const member of listed)
+    demandAtMost(maxListed, rule[member] ?? [], `entries in '${member}' of security rule ${id.name}`);
   for (const side of ['source', 'destination'] as const) {
     const ports = [...(rule[`${side}PortRanges`] ?? []), ...one(rule[`${side}PortRange`])];
     if (ports.length === 0) throw missing(id, `${side}PortRange`);

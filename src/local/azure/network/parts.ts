@@ -5,6 +5,7 @@ import { foldCase, type ResourceId } from '../../../arm/resource-id.ts';
 import type { AlsoWrite, PrepareRequest } from '../kernel/provider.ts';
 import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
+import { demandAtMost } from './request-body.ts';
 
 export interface PartFamily {
   /** Of the owner's properties. */
@@ -55,10 +56,27 @@ export async function planParts(
 
 const nameForm = /^[a-z0-9]([a-z0-9_.-]{0,78}[a-z0-9_])?$/i;
 
+/** As many as one resource can have, by the member that lists them. */
+const maxItems: { readonly [member: string]: number } = {
+  subnets: 3000,
+  virtualNetworkPeerings: 500,
+  routes: 600,
+  ipConfigurations: 256,
+  frontendIPConfigurations: 600,
+  loadBalancingRules: 1500,
+  inboundNatRules: 1500,
+  outboundRules: 600,
+  privateLinkServiceConnections: 10,
+  manualPrivateLinkServiceConnections: 10,
+  privateDnsZoneConfigs: 10,
+};
+const maxOfOthers = 1000;
+
 /** The members of a list that have names, which must differ. */
 export function namedItems(owner: ResourceId, { member }: Pick<PartFamily, 'member'>, given: Json | undefined): Part[] {
   if (given === undefined || given === null) return [];
   if (!Array.isArray(given)) throw cannotParse(`'${member}' should be a list.`);
+  demandAtMost(maxItems[member] ?? maxOfOthers, given, `items in '${member}' of resource ${owner.text}`);
   const seen = new Set<string>();
   return (given as readonly Json[]).map((item) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item))

@@ -6,7 +6,7 @@ import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
 import { baseChild, resourceGuid } from './base-type.ts';
-import { overlaps } from './cidr.ts';
+import { overlapAmong } from './cidr.ts';
 import { touchOwner } from './parts.ts';
 import { demandReference, parentId } from './references.ts';
 import { ownProperties, reference, shaped } from './request-body.ts';
@@ -41,16 +41,15 @@ async function prepare({ world, id, body, current, within }: PrepareRequest): Pr
   });
   if (idKey(remote.resource.id) === idKey(network.id))
     throw new ArmError(400, 'CannotPeerVnetWithItself', `Cannot peer virtual network ${network.id} with itself.`);
-  for (const ours of spaceOf(network)) {
-    const theirs = spaceOf(remote.resource).find((range) => overlaps(range, ours));
-    if (theirs)
-      throw new ArmError(
-        400,
-        'VnetAddressSpacesOverlap',
-        `Cannot create or update peering ${id.text}. Virtual networks ${network.id} and ${remote.resource.id} cannot be peered because ` +
-          `their address spaces overlap. Overlapping address prefixes: ${ours.text}, ${theirs.text}`,
-      );
-  }
+  // Neither space overlaps with itself, so what overlaps is one of each.
+  const [one, other] = overlapAmong([...spaceOf(network), ...spaceOf(remote.resource)], (range) => range) ?? [];
+  if (one && other)
+    throw new ArmError(
+      400,
+      'VnetAddressSpacesOverlap',
+      `Cannot create or update peering ${id.text}. Virtual networks ${network.id} and ${remote.resource.id} cannot be peered because ` +
+        `their address spaces overlap. Overlapping address prefixes: ${one.text}, ${other.text}`,
+    );
   const whole = {
     ...kept,
     allowVirtualNetworkAccess: kept.allowVirtualNetworkAccess ?? true,

@@ -2,19 +2,22 @@
 
 import { randomUUID } from 'node:crypto';
 import { ArmError } from '../../../arm/errors.ts';
+import { isRecord } from '../../../arm/record.ts';
 import { foldCase, idKey, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import { Type } from '../../../arm/type.ts';
+import { clientName } from '../authorization/client-name.ts';
 import { type DataPlane, dataPlaneHost } from '../cloud.ts';
-import type { EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
+import type { CallerIdentity, EffectEvent, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
 import { networkVersions } from './api-versions.ts';
 import { baseType, resourceGuid } from './base-type.ts';
+import { joinRights, type LinkedRight } from './linked-rights.ts';
 import { namedItems } from './parts.ts';
 import { findConnection, interfaceOf, removeInterface } from './private-link-services.ts';
 import { demandReference } from './references.ts';
 import { ownProperties, reference, shaped, texts } from './request-body.ts';
-import { systemCaller } from './system-caller.ts';
+import { isSystem, systemCaller } from './system-caller.ts';
 import { textOf } from './text.ts';
 import { asReferences, inUseError, referencesOf } from './users.ts';
 
@@ -28,7 +31,7 @@ const connectionProperties = Type.Object({
 const members = ['privateLinkServiceConnections', 'manualPrivateLinkServiceConnections'] as const;
 const serviceType = 'microsoft.network/privatelinkservices';
 
-async function prepare({ world, id, body, current }: PrepareRequest): Promise<Prepared> {
+async function prepare({ world, id, body, current, caller }: PrepareRequest): Promise<Prepared> {
   const { properties: _, ...rest } = body;
   const kept = ownProperties(body, ['networkInterfaces', 'customDnsConfigs', 'resourceGuid']);
   const given = shaped(properties, kept as JsonObject);
@@ -42,7 +45,7 @@ async function prepare({ world, id, body, current }: PrepareRequest): Promise<Pr
       return connectionOf(id, member, name, part);
     });
     for (const item of connections[member] as readonly JsonObject[])
-      await demandTarget(world, id, textOf((item.properties as JsonObject).privateLinkServiceId));
+      await demandTarget(world, id, caller, textOf((item.properties as JsonObject).privateLinkServiceId), member);
   }
   if (count === 0)
     throw new ArmError(
@@ -110,8 +113,47 @@ function connectionOf(id: ResourceId, member: string, name: string, part: JsonOb
   };
 }
 
-async function demandTarget(world: World, by: ResourceId, target: string): Promise<void> {
+/** What approves connections to a resource of a type, and so makes them without being asked for. */
+function approvalOf(id: ResourceId): LinkedRight {
+  return { id: id.text, action: `${id.type}/privateEndpointConnectionsApproval/action` };
+}
+
+/** Automatic connections to resources. Private link services may let in whole subscriptions, which `demandTarget` looks at. */
+function approvalRights(body: JsonObject): readonly LinkedRight[] {
+  const list = (body.properties as JsonObject | undefined)?.[members[0]];
+  return (Array.isArray(list) ? (list as readonly Json[]) : []).flatMap((item) => {
+    const target = isRecord(item) && isRecord(item.properties) ? item.properties.privateLinkServiceId : undefined;
+    const parsed = typeof target === 'string' ? parseResourceId(target) : undefined;
+    return parsed?.ok && foldCase(parsed.id.type) !== serviceType ? [approvalOf(parsed.id)] : [];
+  });
+}
+
+/** Throws when the target cannot be connected to. Who has no right on it is not told whether it is there. */
+async function demandTarget(
+  world: World,
+  by: ResourceId,
+  caller: CallerIdentity,
+  target: string,
+  member: (typeof members)[number],
+): Promise<void> {
   const parsed = parseResourceId(target);
+  if (parsed.ok && !isSystem(caller)) {
+    const isManual = member !== members[0];
+    const { action } = isManual ? { action: `${parsed.id.type}/read` } : approvalOf(parsed.id);
+    const { allowed } = await world.access.check(caller, action, parsed.id.text);
+    if (!allowed && foldCase(parsed.id.type) === serviceType) {
+      const service = (await world.resources.read(parsed.id.key))?.body.resource;
+      if (service !== undefined && letsIn(service, isManual ? 'visibility' : 'autoApproval', by)) return;
+      throw new ArmError(
+        403,
+        'LinkedAuthorizationFailed',
+        `The client '${clientName(caller)}' with object id '${caller.objectId}' has permission to perform action ` +
+          `'Microsoft.Network/privateEndpoints/write' on scope '${by.text}'; however, it does not have permission to perform action(s) ` +
+          `'${action}' on the linked scope(s) '${parsed.id.text}' (respectively) or the linked scope(s) are invalid.`,
+      );
+    }
+    if (!allowed && isManual) return;
+  }
   const isKnown =
     parsed.ok && world.providers.some(({ namespace }) => foldCase(namespace) === foldCase(parsed.id.provider ?? ''));
   if (parsed.ok && (!isKnown || (await world.resources.read(parsed.id.key)))) return;
@@ -181,11 +223,19 @@ async function effect(world: World, { kind, id, record }: EffectEvent): Promise<
 
 /** Approved at once for subscriptions that the service lists, and for its own when no approval was asked for. */
 function approval(service: ArmResource, endpoint: ResourceId, isManual: boolean): 'Approved' | 'Pending' {
-  const list = ((service.properties?.autoApproval as JsonObject | undefined)?.subscriptions ?? []) as readonly string[];
-  const own = foldCase(endpoint.subscriptionId ?? '');
-  const isListed = list.some((one) => one === '*' || foldCase(one) === own);
-  const isSame = foldCase(service.id).startsWith(`/subscriptions/${own}/`);
+  const isListed = letsIn(service, 'autoApproval', endpoint);
+  const isSame = foldCase(service.id).startsWith(`/subscriptions/${foldCase(endpoint.subscriptionId ?? '')}/`);
   return isListed || (isSame && !isManual) ? 'Approved' : 'Pending';
+}
+
+/** Whether a service lists the subscription of an endpoint. */
+function letsIn({ properties: of }: ArmResource, list: 'autoApproval' | 'visibility', endpoint: ResourceId): boolean {
+  const listed = (of?.[list] as JsonObject | undefined)?.subscriptions;
+  const own = foldCase(endpoint.subscriptionId ?? '');
+  return (
+    Array.isArray(listed) &&
+    (listed as readonly Json[]).some((one) => typeof one === 'string' && (one === '*' || foldCase(one) === own))
+  );
 }
 
 async function show(world: World, { resource }: ResourceRecord): Promise<ArmResource> {
@@ -199,7 +249,7 @@ async function show(world: World, { resource }: ResourceRecord): Promise<ArmReso
       targets.push(target);
       shown.push({
         ...item,
-        properties: { ...of, privateLinkServiceConnectionState: await stateOf(world, target, resource.id) },
+        properties: { ...of, privateLinkServiceConnectionState: await stateOf(world, target, resource.id, member) },
       });
     }
     lists[member] = shown;
@@ -213,11 +263,18 @@ async function show(world: World, { resource }: ResourceRecord): Promise<ArmReso
   return { ...resource, properties: { ...rest, ...lists, customDnsConfigs } };
 }
 
-/** Of a service of ours what its owner said; others approve at once. */
-async function stateOf(world: World, target: string, endpoint: string): Promise<JsonObject> {
+/** Of a service of ours what its owner said; others approve what was connected by right, and leave requests waiting. */
+async function stateOf(
+  world: World,
+  target: string,
+  endpoint: string,
+  member: (typeof members)[number],
+): Promise<JsonObject> {
   const parsed = parseResourceId(target);
   if (!parsed.ok || foldCase(parsed.id.type) !== serviceType)
-    return { status: 'Approved', description: 'Auto-Approved', actionsRequired: 'None' };
+    return member !== members[0]
+      ? { status: 'Pending', description: 'Awaiting approval', actionsRequired: 'None' }
+      : { status: 'Approved', description: 'Auto-Approved', actionsRequired: 'None' };
   const connection = await findConnection(world, target, endpoint);
   const state = connection?.properties?.privateLinkServiceConnectionState;
   return (state as JsonObject | undefined) ?? { status: 'Disconnected', description: '', actionsRequired: 'None' };
@@ -255,6 +312,7 @@ export function hostOf(world: Pick<World, 'cloud'>, target: string): string | un
 export const privateEndpoints: ResourceType = {
   ...baseType,
   type: 'privateEndpoints',
+  linkedAccess: (body, id) => [...joinRights(body, id), ...approvalRights(body)],
   prepare,
   effect,
   show,

@@ -2,7 +2,6 @@
 import { ArmError } from '../../../arm/errors.ts';
 import { foldCase, parseResourceId, type ResourceId } from '../../../arm/resource-id.ts';
 import type { ArmResource, JsonObject, ResourceRecord } from '../kernel/record.ts';
-import { referencesIn } from '../kernel/references.ts';
 import type { World } from '../kernel/world.ts';
 
 export interface Demand {
@@ -69,32 +68,4 @@ export function findPart(owner: ArmResource, member: string, id: string): JsonOb
   if (!Array.isArray(parts)) return undefined;
   const key = foldCase(id);
   return (parts as readonly JsonObject[]).find((part) => typeof part.id === 'string' && foldCase(part.id) === key);
-}
-
-const joins: { readonly [type: string]: string } = {
-  'microsoft.network/virtualnetworks/subnets': 'Microsoft.Network/virtualNetworks/subnets/join/action',
-  'microsoft.network/networksecuritygroups': 'Microsoft.Network/networkSecurityGroups/join/action',
-  'microsoft.network/routetables': 'Microsoft.Network/routeTables/join/action',
-  'microsoft.network/natgateways': 'Microsoft.Network/natGateways/join/action',
-  'microsoft.network/publicipaddresses': 'Microsoft.Network/publicIPAddresses/join/action',
-  'microsoft.network/publicipprefixes': 'Microsoft.Network/publicIPPrefixes/join/action',
-  'microsoft.network/applicationsecuritygroups':
-    'Microsoft.Network/applicationSecurityGroups/joinIpConfiguration/action',
-  'microsoft.network/networkinterfaces': 'Microsoft.Network/networkInterfaces/join/action',
-  'microsoft.network/loadbalancers/backendaddresspools':
-    'Microsoft.Network/loadBalancers/backendAddressPools/join/action',
-  'microsoft.network/loadbalancers/inboundnatrules': 'Microsoft.Network/loadBalancers/inboundNatRules/join/action',
-  'microsoft.compute/diskencryptionsets': 'Microsoft.Compute/diskEncryptionSets/read',
-  'microsoft.compute/availabilitysets': 'Microsoft.Compute/availabilitySets/read',
-};
-
-/** The rights on other resources that a body needs, by the ids in it. */
-export function joinRights(body: JsonObject): readonly { readonly id: string; readonly action: string }[] {
-  const rights: { id: string; action: string }[] = [];
-  for (const id of Object.keys(referencesIn('', body.properties as JsonObject | undefined))) {
-    const parsed = parseResourceId(id);
-    const action = parsed.ok ? joins[foldCase(parsed.id.type)] : undefined;
-    if (action !== undefined) rights.push({ id, action });
-  }
-  return rights;
 }

@@ -18,6 +18,16 @@ export function namedPart<T extends TSchema>(properties: T) {
   });
 }
 
+/** Throws for a list that is longer than Azure lets it be. Called before anything is done with what is in it. */
+export function demandAtMost(most: number, list: readonly unknown[], what: string): void {
+  if (list.length > most)
+    throw new ArmError(
+      400,
+      'InvalidRequestFormat',
+      `Cannot parse the request: there are ${list.length} ${what}, and ${most} is the most.`,
+    );
+}
+
 export const texts = Type.Array(Type.String());
 
 /** The value as the schema describes it; `null` counts as left out, as in Azure. Throws InvalidRequestFormat with all that is wrong. */

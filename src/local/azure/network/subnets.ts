@@ -7,11 +7,11 @@ import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.
 import type { ArmResource, Json, JsonObject, ResourceRecord } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
 import { baseChild } from './base-type.ts';
-import { alignedText, type Cidr, contains, overlaps, parseCidr } from './cidr.ts';
+import { alignedText, type Cidr, containment, contains, overlapAmong, parseCidr } from './cidr.ts';
 import { type Part, partsOf, touchOwner } from './parts.ts';
 import { countPrivateAddresses } from './private-addresses.ts';
 import { demandReference, parentId } from './references.ts';
-import { namedPart, ownProperties, reference, shaped, texts } from './request-body.ts';
+import { demandAtMost, namedPart, ownProperties, reference, shaped, texts } from './request-body.ts';
 import { textOf } from './text.ts';
 import { asReferences, idsOfType, referencesOf, userPart, usersOf } from './users.ts';
 
@@ -43,6 +43,9 @@ const readOnly = [
   'purpose',
 ];
 
+/** Of one subnet, and of one network. */
+export const maxPrefixes = 500;
+
 /** The ranges that a subnet's body asks for. Throws what Azure says to malformed ones. */
 export function subnetRanges(id: string, body: JsonObject): readonly Cidr[] {
   const given = shaped(Type.Object({ properties: Type.Optional(properties) }), body).properties ?? {};
@@ -53,6 +56,7 @@ export function subnetRanges(id: string, body: JsonObject): readonly Cidr[] {
       'InvalidAddressPrefixFormat',
       `Address prefix string for resource ${id} cannot be null or empty.`,
     );
+  demandAtMost(maxPrefixes, list, `addressPrefixes of resource ${id}`);
   return list.map((text) => checkedRange(id, text));
 }
 
@@ -79,11 +83,12 @@ export interface NamedRanges {
   readonly ranges: readonly Cidr[];
 }
 
-/** Throws when a subnet is outside of its network, too small, or when two overlap. */
+/** Throws when a subnet is outside of its network, too small, or when two overlap. The ranges of the network do not overlap. */
 export function checkSubnets(network: string, space: readonly Cidr[], subnets: readonly NamedRanges[]): void {
+  const isInside = containment(space);
   for (const { name, ranges } of subnets) {
     for (const range of ranges) {
-      if (!space.some((outer) => contains(outer, range)))
+      if (!isInside(range))
         throw new ArmError(
           400,
           'NetcfgSubnetRangeOutsideVnet',
@@ -97,19 +102,16 @@ export function checkSubnets(network: string, space: readonly Cidr[], subnets: r
         );
     }
   }
-  const inOrder = subnets
-    .flatMap(({ name, ranges }) => ranges.map((range) => ({ name, range })))
-    .sort((a, b) => a.range.version - b.range.version || (a.range.first < b.range.first ? -1 : 1));
-  for (const [at, { name, range }] of inOrder.entries()) {
-    const next = inOrder[at + 1];
-    if (next && overlaps(range, next.range))
-      throw new ArmError(
-        400,
-        'NetcfgSubnetRangesOverlap',
-        `Subnet '${next.name}' is not valid because its IP address range overlaps with that of an existing subnet in virtual network '${network}'` +
-          `${next.name === name ? '' : ` ('${name}')`}.`,
-      );
-  }
+  const all = subnets.flatMap(({ name, ranges }) => ranges.map((range) => ({ name, range })));
+  const found = overlapAmong(all, ({ range }) => range);
+  if (found === undefined) return;
+  const [{ name }, next] = found;
+  throw new ArmError(
+    400,
+    'NetcfgSubnetRangesOverlap',
+    `Subnet '${next.name}' is not valid because its IP address range overlaps with that of an existing subnet in virtual network '${network}'` +
+      `${next.name === name ? '' : ` ('${name}')`}.`,
+  );
 }
 
 export function namedRanges(network: string, { name, body }: Part): NamedRanges {

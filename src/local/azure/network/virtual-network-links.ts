@@ -6,7 +6,8 @@ import type { Prepared, PrepareRequest, ResourceType } from '../kernel/provider.
 import type { JsonObject } from '../kernel/record.ts';
 import { privateDnsVersions } from './api-versions.ts';
 import { badRequest } from './dns-records.ts';
-import { demandReference, joinRights } from './references.ts';
+import { joinRights } from './linked-rights.ts';
+import { demandReference } from './references.ts';
 import { ownProperties, reference, shaped } from './request-body.ts';
 import { textOf } from './text.ts';
 import { referencesOf } from './users.ts';

@@ -6,12 +6,12 @@ import type { Prepared, PrepareRequest, ProviderRoute, ResourceType } from '../k
 import type { JsonObject } from '../kernel/record.ts';
 import { networkVersions } from './api-versions.ts';
 import { baseType, resourceGuid } from './base-type.ts';
-import { overlaps } from './cidr.ts';
+import { overlapAmong } from './cidr.ts';
 import { planParts, showWithParts } from './parts.ts';
 import { peeringParts } from './peerings.ts';
 import { availableAddresses, countPrivateAddresses, prefixesOf } from './private-addresses.ts';
-import { ownProperties, shaped, texts } from './request-body.ts';
-import { checkedRange, checkSubnets, namedRanges, subnetInUse, subnetParts } from './subnets.ts';
+import { demandAtMost, ownProperties, shaped, texts } from './request-body.ts';
+import { checkedRange, checkSubnets, maxPrefixes, namedRanges, subnetInUse, subnetParts } from './subnets.ts';
 import { referencesOf } from './users.ts';
 
 const properties = Type.Object({
@@ -32,15 +32,9 @@ async function prepare(request: PrepareRequest): Promise<Prepared> {
       'InvalidAddressSpaceNotSpecified',
       `Virtual network ${id.text} has no address space: give at least one prefix in properties.addressSpace.addressPrefixes.`,
     );
+  demandAtMost(maxPrefixes, prefixes, `addressPrefixes of resource ${id.text}`);
   const space = prefixes.map((prefix) => checkedRange(id.text, prefix));
-  for (const [at, range] of space.entries()) {
-    const other = space.slice(at + 1).find((next) => overlaps(range, next));
-    if (other)
-      throw new ArmError(
-        400,
-        'NetcfgInvalidAddressSpace',
-        `The address space of virtual network '${id.name}' is not valid: ${range.text} and ${other.text} overlap.`,
-      );
+  for (const range of space) {
     if (range.version === 4 && range.length > 29)
       throw new ArmError(
         400,
@@ -48,6 +42,13 @@ async function prepare(request: PrepareRequest): Promise<Prepared> {
         `Address prefix ${range.text} of virtual network '${id.name}' is too small: /29 is the least.`,
       );
   }
+  const [one, other] = overlapAmong(space, (range) => range) ?? [];
+  if (one && other)
+    throw new ArmError(
+      400,
+      'NetcfgInvalidAddressSpace',
+      `The address space of virtual network '${id.name}' is not valid: ${one.text} and ${other.text} overlap.`,
+    );
   const subnets = await planParts(request, subnetParts);
   checkSubnets(
     id.name,

@@ -9,6 +9,7 @@ import { dataPlaneHost } from '../cloud.ts';
 import type { ActionRequest, Prepared, PrepareRequest, ResourceType } from '../kernel/provider.ts';
 import type { Json, JsonObject } from '../kernel/record.ts';
 import type { World } from '../kernel/world.ts';
+import { dropIdentity, linkedIdentities, resolveIdentity } from '../managed-identity/resource-identity.ts';
 import { accountSas, serviceSas } from './account-sas.ts';
 import { apiVersions } from './api-versions.ts';
 import { dropAll } from './containers.ts';
@@ -30,6 +31,8 @@ export const skus = [
   'Standard_RAGZRS',
 ];
 
+const maxNetworkRules = 400;
+
 const kinds = ['Storage', 'StorageV2', 'BlobStorage', 'FileStorage', 'BlockBlobStorage'];
 
 export const accounts: ResourceType = {
@@ -49,10 +52,12 @@ export const accounts: ResourceType = {
   }),
   asynchrony: { create: 'operation', update: 'none', delete: 'none', headers: 'Location' },
   patch: 'merge',
+  linkedAccess: (body) => [...linkedIdentities(body), ...linkedSubnets(body)],
   prepare: prepareAccount,
   async effect(world, { kind, record }) {
     const { name } = record.resource;
     if (kind === 'delete') {
+      await dropIdentity(world, record);
       await dropAll(await openDocuments(world), await openContents(world, 'storage'), name, '');
       return undefined;
     }
@@ -66,7 +71,7 @@ export const accounts: ResourceType = {
   },
 };
 
-function prepareAccount({ world, id, body, current }: PrepareRequest): Prepared {
+async function prepareAccount({ world, id, body, current }: PrepareRequest): Promise<Prepared> {
   const sku = isRecord(body.sku) ? String(body.sku.name ?? '') : '';
   const known = skus.find((one) => foldCase(one) === foldCase(sku));
   if (known === undefined)
@@ -115,7 +120,8 @@ function prepareAccount({ world, id, body, current }: PrepareRequest): Prepared 
     statusOfPrimary: 'available',
     primaryEndpoints: endpoints(world, id.name),
   };
-  const { identity, tags, extendedLocation } = body;
+  const { tags, extendedLocation } = body;
+  const identity = await resolveIdentity(world, id, body.identity, current?.resource.identity);
   return {
     resource: {
       location,
@@ -157,9 +163,24 @@ function endpoints({ cloud }: World, name: string): JsonObject {
   };
 }
 
+/** Letting a subnet in takes a right on it. */
+function linkedSubnets({ properties }: JsonObject): readonly { readonly id: string; readonly action: string }[] {
+  const action = 'Microsoft.Network/virtualNetworks/subnets/joinViaServiceEndpoint/action';
+  return Object.keys(subnetsOf(isRecord(properties) ? properties.networkAcls : undefined)).map((id) => ({
+    id,
+    action,
+  }));
+}
+
 function subnetsOf(acls: unknown): { readonly [id: string]: string } {
   const rules = isRecord(acls) && Array.isArray(acls.virtualNetworkRules) ? acls.virtualNetworkRules : [];
   const found: { [id: string]: string } = {};
+  if (rules.length > maxNetworkRules)
+    throw new ArmError(
+      400,
+      'InvalidValuesForRequestParameters',
+      `A storage account can have ${maxNetworkRules} virtual network rules at the most.`,
+    );
   for (const rule of rules as readonly unknown[]) {
     const parsed = isRecord(rule) && typeof rule.id === 'string' ? parseResourceId(rule.id) : undefined;
     if (parsed?.ok) found[parsed.id.key] = 'properties.networkAcls.virtualNetworkRules.id';

@@ -1,7 +1,7 @@
 // Values of expressions. Synchronous and bounded: whatever must be fetched is fetched between evaluations (run/fetched.ts).
 import type { Json } from '../../kernel/record.ts';
 import { textUnits } from './budget.ts';
-import type { Environment, FormCall } from './environment.ts';
+import type { Environment, FormCall, Func } from './environment.ts';
 import { isExpression, literalText, type Node, parseExpression } from './syntax.ts';
 import { TemplateError } from './template-error.ts';
 import { isObject, memberNames, memberOf } from './values.ts';
@@ -28,21 +28,32 @@ export function evaluate(node: Node, environment: Environment): Json {
   }
 }
 
-function callFunction(node: Extract<Node, { kind: 'call' }>, environment: Environment): Json {
-  const whole = node.namespace === undefined ? node.name : `${node.namespace}.${node.name}`;
+type CallNode = Extract<Node, { kind: 'call' }>;
+
+function wholeName({ namespace, name }: CallNode): string {
+  return namespace === undefined ? name : `${namespace}.${name}`;
+}
+
+export function unknownFunction(node: CallNode): TemplateError {
+  return new TemplateError(
+    `The template function '${wholeName(node)}' is not valid. Please see https://aka.ms/arm-functions for usage details`,
+  );
+}
+
+/** Throws TemplateError for a call with too few or too many arguments. */
+export function demandArity(node: CallNode, { arity: [fewest, most] }: Func): void {
+  if (node.args.length >= fewest && node.args.length <= most) return;
+  const expected = fewest === most ? `'${fewest}' argument(s)` : `at least '${fewest}' argument(s)`;
+  throw new TemplateError(
+    `Unable to evaluate template language function '${wholeName(node)}': function requires ${expected} while '${node.args.length}' were provided. Please see https://aka.ms/arm-functions for usage details`,
+  );
+}
+
+function callFunction(node: CallNode, environment: Environment): Json {
+  const whole = wholeName(node);
   const found = environment.find(node.key, node.namespace);
-  if (found === undefined) {
-    throw new TemplateError(
-      `The template function '${whole}' is not valid. Please see https://aka.ms/arm-functions for usage details`,
-    );
-  }
-  const [fewest, most] = found.arity;
-  if (node.args.length < fewest || node.args.length > most) {
-    const expected = fewest === most ? `'${fewest}' argument(s)` : `at least '${fewest}' argument(s)`;
-    throw new TemplateError(
-      `Unable to evaluate template language function '${whole}': function requires ${expected} while '${node.args.length}' were provided. Please see https://aka.ms/arm-functions for usage details`,
-    );
-  }
+  if (found === undefined) throw unknownFunction(node);
+  demandArity(node, found);
   const { budget } = environment;
   budget.enter();
   try {

@@ -1,6 +1,7 @@
 // One resource of a deployment: its body evaluated, written with the rights of the one who deploys, and waited for.
 import { ArmError, type ErrorBody, errorBody } from '../../../../arm/errors.ts';
 import { foldCase } from '../../../../arm/resource-id.ts';
+import { clientName } from '../../authorization/client-name.ts';
 import type { CallerIdentity } from '../../kernel/provider.ts';
 import type { Json, JsonObject } from '../../kernel/record.ts';
 import type { Written } from '../../kernel/resources.ts';
@@ -132,13 +133,13 @@ async function demandLinked(
   for (const { namespace, types } of world.providers) {
     for (const type of types) {
       if (foldCase(`${namespace}/${type.type}`) !== wanted) continue;
-      for (const link of type.linkedAccess?.(body) ?? []) {
+      for (const link of type.linkedAccess?.(body, resource.id) ?? []) {
         const { allowed } = await world.access.check(caller, link.action, link.id);
         if (allowed) continue;
         throw new ArmError(
           403,
           'LinkedAuthorizationFailed',
-          `The client '${caller.name ?? caller.appId ?? caller.objectId}' with object id '${caller.objectId}' has permission to perform action '${resource.type}/write' on scope '${resource.id.text}'; however, it does not have permission to perform action '${link.action}' on the linked scope(s) '${link.id}' or the linked scope(s) are invalid.`,
+          `The client '${clientName(caller)}' with object id '${caller.objectId}' has permission to perform action '${resource.type}/write' on scope '${resource.id.text}'; however, it does not have permission to perform action '${link.action}' on the linked scope(s) '${link.id}' or the linked scope(s) are invalid.`,
         );
       }
     }

@@ -1,6 +1,6 @@
 // The place of a deployment, as the functions of templates tell it.
 import { ArmError } from '../../../../arm/errors.ts';
-import { parseResourceId } from '../../../../arm/resource-id.ts';
+import { foldCase, parseResourceId } from '../../../../arm/resource-id.ts';
 import { dataPlaneLabels } from '../../cloud.ts';
 import type { CallerIdentity } from '../../kernel/provider.ts';
 import type { JsonObject } from '../../kernel/record.ts';
@@ -20,6 +20,7 @@ export async function placeOf(world: World, scope: DeploymentScope, caller: Call
       userPrincipalName: caller.kind === 'User' ? (caller.name ?? '') : '',
     },
     environment: environmentOf(world, tenantId),
+    typesOf: (namespace: string) => typesOf(world, namespace),
     hasZones: (location: string) => world.cloud.locations.some(({ name, zones }) => zones && name === location),
   };
   if (scope.kind === 'tenant') return common;
@@ -45,6 +46,19 @@ export async function placeOf(world: World, scope: DeploymentScope, caller: Call
   };
   if (scope.kind === 'subscription') return { ...common, subscription };
   return { ...common, subscription, resourceGroup: await groupOf(world, scope) };
+}
+
+function typesOf({ providers, cloud }: World, namespace: string): readonly JsonObject[] | undefined {
+  const wanted = foldCase(namespace);
+  const found = providers.filter((provider) => foldCase(provider.namespace) === wanted);
+  if (found.length === 0) return undefined;
+  return found.flatMap(({ types }) =>
+    types.map(({ type, apiVersions, location }) => ({
+      resourceType: type,
+      locations: location === 'required' ? cloud.locations.map(({ displayName }) => displayName) : [],
+      apiVersions,
+    })),
+  );
 }
 
 async function groupOf(world: World, scope: Extract<DeploymentScope, { kind: 'resourceGroup' }>): Promise<JsonObject> {

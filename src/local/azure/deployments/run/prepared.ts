@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../kernel/record.ts';
 import type { World } from '../../kernel/world.ts';
 import { createBudget } from '../expressions/budget.ts';
 import { TemplateError, validationFailed } from '../expressions/template-error.ts';
+import { checkExpressions } from '../template/check-expressions.ts';
 import { createContext, type TemplateContext } from '../template/context.ts';
 import { createLocate, type Locate } from '../template/dependencies.ts';
 import { type ParameterValue, resolveParameters } from '../template/parameters.ts';
@@ -55,6 +56,8 @@ export async function prepareDeployment(world: World, id: ResourceId, asked: Ask
           });
     const values = new Map(parameters.map(({ name, value }) => [foldCase(name), value]));
     const context = createContext({ template, place, parameters: values, deployment, budget });
+    // What was accepted before has been checked then.
+    if ('given' in asked.parameters) checkExpressions(context);
     const plan = planResources(context);
     return { id, context, parameters, plan, locate: createLocate(plan.resources), deployment };
   });

@@ -23,6 +23,8 @@ export interface Place {
   /** Who deploys. */
   readonly deployer: JsonObject;
   readonly environment: JsonObject;
+  /** The types of a namespace, as `providers()` gives them; undefined for a namespace that is not there. */
+  typesOf(namespace: string): readonly JsonObject[] | undefined;
   /** Whether a location has zones 1 to 3. */
   hasZones(location: string): boolean;
 }
@@ -100,14 +102,16 @@ export function named(word: 'parameter' | 'variable', read: (name: string) => Js
     arity: [1, 1],
     run([name]) {
       const value = typeof name === 'string' ? read(name) : undefined;
-      if (value === undefined) {
-        throw new TemplateError(
-          `The template ${word} '${String(name).slice(0, 100)}' is not found. Please see https://aka.ms/arm-syntax-${word}s for usage details`,
-        );
-      }
+      if (value === undefined) throw notFound(word, String(name));
       return value;
     },
   };
+}
+
+export function notFound(word: 'parameter' | 'variable', name: string): TemplateError {
+  return new TemplateError(
+    `The template ${word} '${name.slice(0, 100)}' is not found. Please see https://aka.ms/arm-syntax-${word}s for usage details`,
+  );
 }
 
 const runtimeNames = /^(reference|references|list.+)$/;

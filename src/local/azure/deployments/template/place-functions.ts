@@ -1,5 +1,5 @@
 // Functions that tell of the place of a deployment, and ids in it.
-import { isGuid } from '../../../../arm/resource-id.ts';
+import { foldCase, isGuid } from '../../../../arm/resource-id.ts';
 import type { Json, JsonObject } from '../../kernel/record.ts';
 import { type Call, type FunctionTable, func } from '../expressions/environment.ts';
 import { TemplateError } from '../expressions/template-error.ts';
@@ -57,6 +57,17 @@ export function placeFunctions(place: Place, deployment: JsonObject): FunctionTa
         call.budget,
       );
     }),
+    // Azure advises against it, since its answer changes with time; older templates have it.
+    providers: func([1, 2], ([namespace, type], call) => {
+      const name = wantText(namespace, call);
+      const types = place.typesOf(name);
+      if (types === undefined) throw unknownProvider(name);
+      if (type === undefined || type === null) return { namespace: name, resourceTypes: types };
+      const wanted = foldCase(wantText(type, call));
+      const found = types.find(({ resourceType }) => foldCase(String(resourceType)) === wanted);
+      if (found === undefined) throw unknownProvider(`${name}/${wantText(type, call)}`);
+      return found;
+    }),
     pickzones: func([3, 5], ([, , location, count, offset], call) => {
       const name = wantText(location, call).replaceAll(' ', '').toLowerCase();
       if (!place.hasZones(name)) return [];
@@ -81,6 +92,12 @@ export function placeFunctions(place: Place, deployment: JsonObject): FunctionTa
       ? `/subscriptions/${subscription}`
       : `/subscriptions/${subscription}/resourceGroups/${group}`;
   }
+}
+
+function unknownProvider(name: string): TemplateError {
+  return new TemplateError(
+    `The resource provider or type '${name.slice(0, 200)}' is not found. Please see https://aka.ms/arm-functions for usage details`,
+  );
 }
 
 function notAtScope(name: string): TemplateError {

@@ -25,6 +25,7 @@ const place: Place = {
   tenant: { tenantId: 't' },
   deployer: { objectId: 'o', tenantId: 't', userPrincipalName: '' },
   environment: { suffixes: { keyvaultDns: '.vault.azure.test' } },
+  typesOf: () => undefined,
   hasZones: () => true,
 };
 
