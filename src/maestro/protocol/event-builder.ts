@@ -7,7 +7,7 @@ import {
   structuredContentType,
 } from './cloud-event.ts';
 import { heartbeatType } from './event-type.ts';
-import { maxAttributes, maxAttributesBytes, maxEventBytes } from './limits.ts';
+import { maxAttributes, maxAttributesBytes, maxDeliveredBytes } from './limits.ts';
 import { type Decoded, decoded, type Refusal, refused } from './refusal.ts';
 import { dateTimestamp, formatTimestamp, parseTimestamp } from './timestamp.ts';
 
@@ -68,8 +68,8 @@ function sizeProblem(attributes: Attributes, data: Uint8Array | undefined): Refu
   let bytes = 0;
   for (const [name, value] of attributes) bytes += name.length + valueBytes(value);
   if (bytes > maxAttributesBytes) return { code: 'too-large', message: "the event's attributes are too large" };
-  if (bytes + (data?.byteLength ?? 0) > maxEventBytes) {
-    return { code: 'too-large', message: `the event is larger than ${maxEventBytes} bytes` };
+  if (bytes + (data?.byteLength ?? 0) > maxDeliveredBytes) {
+    return { code: 'too-large', message: `the event is larger than ${maxDeliveredBytes} bytes` };
   }
   return undefined;
 }

@@ -12,6 +12,7 @@ import type {
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { CloudEvent } from './cloud-event.ts';
+import { maxDeliveredBytes } from './limits.ts';
 import { decodeProtobufEvent, encodeProtobufEvent } from './protobuf-event.ts';
 import { type Decoded, decoded, refused } from './refusal.ts';
 
@@ -56,8 +57,8 @@ export const cloudEventService = {
     responseStream: true,
     requestSerialize: encodeSubscriptionRequest,
     requestDeserialize: decodeSubscriptionRequest,
-    responseSerialize: (event: CloudEvent) => bufferOf(encodeProtobufEvent(event)),
-    responseDeserialize: decodeProtobufEvent,
+    responseSerialize: (event: CloudEvent) => bufferOf(encodeProtobufEvent(event, maxDeliveredBytes)),
+    responseDeserialize: (bytes: Buffer) => decodeProtobufEvent(bytes, maxDeliveredBytes),
   },
 } as const satisfies ServiceDefinition;
 

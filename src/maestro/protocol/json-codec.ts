@@ -3,7 +3,7 @@ import { parseJson } from '../../arm/json-text.ts';
 import { isRecord } from '../../arm/record.ts';
 import { type CloudEvent, type ExtensionValue, specVersion } from './cloud-event.ts';
 import { buildEvent } from './event-builder.ts';
-import { maxAttributes, maxEventBytes, maxJsonDepth } from './limits.ts';
+import { maxAttributes, maxDeliveredBytes, maxJsonDepth } from './limits.ts';
 import { type Decoded, refused } from './refusal.ts';
 import { dateTimestamp, formatTimestamp } from './timestamp.ts';
 
@@ -34,8 +34,8 @@ export function eventFromJson(value: unknown): Decoded<CloudEvent> {
   let members = 0;
   for (const [name, member] of Object.entries(value)) {
     if (++members > maxAttributes + 1) return refused('too-large', 'the event has too many attributes');
-    if (member === null) continue;
     if (name === 'data') data = Buffer.from(JSON.stringify(member));
+    else if (member === null) continue;
     else if (name === 'data_base64') {
       if (typeof member !== 'string') return refused('malformed', 'data_base64 is not a text');
       data = Buffer.from(member, 'base64');
@@ -48,7 +48,7 @@ export function eventFromJson(value: unknown): Decoded<CloudEvent> {
 
 /** The event of JSON text. Total. */
 export function decodeJsonEvent(bytes: Uint8Array): Decoded<CloudEvent> {
-  if (bytes.byteLength > 2 * maxEventBytes) return refused('too-large', 'the event is too large');
+  if (bytes.byteLength > maxDeliveredBytes) return refused('too-large', 'the event is too large');
   const parsed = parseJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), maxJsonDepth);
   return parsed.ok ? eventFromJson(parsed.value) : refused('malformed', `the event cannot be read: ${parsed.message}`);
 }

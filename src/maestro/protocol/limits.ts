@@ -7,6 +7,9 @@ export const maxManifestBytes = 500 * 1024;
 /** One message on gRPC, attributes and data. */
 export const maxEventBytes = 4 * 1024 * 1024;
 
+/** One message from the server to a source: a status with the bundle that it is of. */
+export const maxDeliveredBytes = 8 * 1024 * 1024;
+
 /** A text in an MQTT property. */
 export const maxPropertyBytes = 65_535;
 

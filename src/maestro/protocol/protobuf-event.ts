@@ -26,7 +26,7 @@ const contentTypeKey = 'contenttype';
 const fields: readonly string[] = ['id', 'source', 'specversion', 'type'];
 
 /** Throws ProtocolError where the event is larger than a peer would take. */
-export function encodeProtobufEvent(event: CloudEvent): Uint8Array {
+export function encodeProtobufEvent(event: CloudEvent, maxBytes: number = maxEventBytes): Uint8Array {
   const writer = new BinaryWriter();
   [event.id, event.source, specVersion, event.type].forEach((text, index) => {
     if (text !== '') writer.tag(index + 1, WireType.LengthDelimited).string(text);
@@ -41,8 +41,8 @@ export function encodeProtobufEvent(event: CloudEvent): Uint8Array {
   }
   if (event.data !== undefined) writer.tag(6, WireType.LengthDelimited).bytes(event.data);
   const bytes = writer.finish();
-  if (bytes.byteLength <= maxEventBytes) return bytes;
-  const message = `the event is ${bytes.byteLength} bytes; ${maxEventBytes} are allowed`;
+  if (bytes.byteLength <= maxBytes) return bytes;
+  const message = `the event is ${bytes.byteLength} bytes; ${maxBytes} are allowed`;
   throw new ProtocolError({ code: 'too-large', message });
 }
 
@@ -82,8 +82,8 @@ function timestampWriter({ seconds, nanos }: Timestamp): WriteValue {
 }
 
 /** Total: what the reader throws on broken bytes becomes a refusal. */
-export function decodeProtobufEvent(bytes: Uint8Array): Decoded<CloudEvent> {
-  if (bytes.byteLength > maxEventBytes) return refused('too-large', `the event is larger than ${maxEventBytes} bytes`);
+export function decodeProtobufEvent(bytes: Uint8Array, maxBytes: number = maxEventBytes): Decoded<CloudEvent> {
+  if (bytes.byteLength > maxBytes) return refused('too-large', `the event is larger than ${maxBytes} bytes`);
   try {
     return readEvent(new BinaryReader(bytes));
   } catch {
