@@ -21,6 +21,11 @@ const commands: readonly LazyCommand[] = [
     summary: 'parts of the embedded world, each by itself',
     load: async () => (await import('./local.ts')).local,
   },
+  {
+    name: 'maestro-server',
+    summary: 'the Maestro server: brings bundles of Kubernetes objects to management clusters',
+    load: async () => (await import('./maestro-server.ts')).maestroServer,
+  },
 ];
 
 /** Runs the command line and sets the exit code: 0, 1 when the command failed, 2 when it was not understood. */

@@ -31,6 +31,7 @@ const maxStreams = 10_000;
 export function grpcLink(streams: StreamTable): AgentLink {
   return {
     serves: (consumer) => streams.has(consumer),
+    reaches: (consumer) => streams.has(consumer),
     async send(consumer, event) {
       const taken = await Promise.all(streams.of(consumer).map((stream) => stream.offer(event)));
       if (!taken.includes(true)) throw new Error('no agent of the consumer is subscribed any more');

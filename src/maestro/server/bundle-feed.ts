@@ -34,12 +34,13 @@ export async function startBundleFeed(options: BundleFeedOptions): Promise<Bundl
   }
 
   async function follow(): Promise<void> {
+    let isFirst = true;
     for await (const { changes } of documents.bundles.changes({ from: 'now', signal: stopping.signal })) {
-      // The first answer comes at once and says that the feed stands.
-      if (!stands) {
-        stands = true;
-        standing.resolve();
-      }
+      // The first answer comes at once and says that the feed stands; what happened before a later one stood, nobody saw.
+      if (isFirst && stands) options.onGap();
+      isFirst = false;
+      stands = true;
+      standing.resolve();
       for (const change of changes) take(change);
     }
   }
@@ -52,15 +53,8 @@ export async function startBundleFeed(options: BundleFeedOptions): Promise<Bundl
         if (stopping.signal.aborted) return;
         logger.error({ err: error }, 'the feed of bundles ended; following it anew');
         await sleep(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-        void gapWhenStanding();
       }
     }
-  }
-
-  /** What happened before the new feed stands was seen by nobody. */
-  async function gapWhenStanding(): Promise<void> {
-    await documents.bundles.count({ partition: 'none' }).catch(() => undefined);
-    if (!stopping.signal.aborted) options.onGap();
   }
 
   const running = run();

@@ -12,8 +12,10 @@ import { goneEvent, specEvent } from './outgoing.ts';
 
 /** A way to agents. */
 export interface AgentLink {
-  /** Whether this server is the one to send to the consumer on this link now. */
+  /** Whether this server is the one to bring changes to the consumer on this link now. */
   serves(consumer: string): boolean;
+  /** Whether it could send to the consumer now, as an answer to what its agent said. Where it serves, it reaches. */
+  reaches(consumer: string): boolean;
   /** Settles when the other side, or its broker, has the event. Events are taken in the order of the calls. */
   send(consumer: string, event: CloudEvent): Promise<void>;
 }
@@ -66,7 +68,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let working = 0;
   let idleWaiters: (() => void)[] = [];
 
-  const linksOf = (consumer: string): readonly AgentLink[] => links.filter((link) => link.serves(consumer));
+  const serving = (consumer: string): readonly AgentLink[] => links.filter((link) => link.serves(consumer));
+  const reaching = (consumer: string): readonly AgentLink[] => links.filter((link) => link.reaches(consumer));
 
   function laneOf(consumer: string): Lane {
     let lane = lanes.get(consumer);
@@ -106,17 +109,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function work(consumer: string): Promise<void> {
     const lane = laneOf(consumer);
     while (!stopping.signal.aborted && hasWork(lane)) {
-      const serving = linksOf(consumer);
-      if (serving.length === 0) {
-        clear(lane);
-        break;
-      }
       try {
-        await step(consumer, lane, serving);
+        await step(consumer, lane);
         backoff.forget(consumer);
       } catch (error) {
         if (stopping.signal.aborted) break;
-        logger.warn({ err: error, consumer }, 'events could not be sent to an agent; trying again');
+        logger.warn({ err: error, consumer }, 'what is to be sent to an agent could not be read; trying again');
         await sleep(backoff.next(consumer), undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }
@@ -125,70 +123,68 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     else schedule(consumer);
   }
 
-  async function step(consumer: string, lane: Lane, serving: readonly AgentLink[]): Promise<void> {
+  /** One thing of a lane; what nobody can bring any more is dropped. */
+  async function step(consumer: string, lane: Lane): Promise<void> {
     const { resync } = lane;
+    const [disowned] = lane.disowned;
     if (resync !== undefined) {
       lane.resync = undefined;
       try {
-        await answerResync(consumer, resync, serving);
+        await answerResync(consumer, resync, reaching(consumer));
       } catch (error) {
         lane.resync ??= resync;
         throw error;
       }
-      return;
-    }
-    const [first] = lane.disowned;
-    if (first !== undefined) {
-      const [id, version] = first;
+    } else if (disowned !== undefined) {
+      const [id, version] = disowned;
       lane.disowned.delete(id);
       // It may have been made since.
       if ((await documents.bundles.read({ partition: consumer, id })) !== undefined) return;
-      await sendAll(
-        consumer,
-        [goneEvent({ id, version, consumerName: consumer }, sourceId, 'delete_request')],
-        serving,
-      );
-      return;
+      const event = goneEvent({ id, version, consumerName: consumer }, sourceId, 'delete_request');
+      await sendAll(consumer, [event], reaching(consumer));
+    } else {
+      await sendChanged(consumer, lane);
     }
+  }
+
+  async function sendChanged(consumer: string, lane: Lane): Promise<void> {
     const ids = [...lane.ids].slice(0, window);
     for (const id of ids) lane.ids.delete(id);
     try {
       const found = await Promise.all(ids.map((id) => documents.bundles.read({ partition: consumer, id })));
       const bodies = found.flatMap((document) => (document?.body.pending ? [document.body] : []));
-      await sendAll(
-        consumer,
-        bodies.map((body) => specEvent(body, sourceId, false)),
-        serving,
-      );
+      const events = bodies.map((body) => specEvent(body, sourceId, false));
+      await sendAll(consumer, events, serving(consumer));
     } catch (error) {
       for (const id of ids) lane.ids.add(id);
       throw error;
     }
   }
 
-  /** All at once, in order; settles when every link has all of them, rejects when one has not. */
-  async function sendAll(
-    consumer: string,
-    events: readonly CloudEvent[],
-    serving: readonly AgentLink[],
-  ): Promise<void> {
-    const sent = events.flatMap((event) => serving.map((link) => link.send(consumer, event)));
-    const failed = (await Promise.allSettled(sent)).find((result) => result.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
+  /**
+   * All at once, in order; settles when every link has taken or refused all of them. What a link refuses, such as an event that a broker
+   * finds too large, would be refused again: it stays unconfirmed, and upkeep tries it anew.
+   */
+  async function sendAll(consumer: string, events: readonly CloudEvent[], by: readonly AgentLink[]): Promise<void> {
+    const sent = events.flatMap((event) => by.map((link) => link.send(consumer, event)));
+    for (const result of await Promise.allSettled(sent)) {
+      if (result.status === 'fulfilled' || stopping.signal.aborted) continue;
+      logger.error({ err: result.reason, consumer }, 'an event could not be sent to an agent');
+    }
     for (const { type } of events) options.onSent?.(type);
   }
 
   async function answerResync(
     consumer: string,
     versions: readonly ResourceVersion[],
-    serving: readonly AgentLink[],
+    by: readonly AgentLink[],
   ): Promise<void> {
     const reported = new Map(versions.map(({ resourceID, resourceVersion }) => [resourceID, resourceVersion]));
     let events: CloudEvent[] = [];
     const flush = async (): Promise<void> => {
       const full = events;
       events = [];
-      await sendAll(consumer, full, serving);
+      await sendAll(consumer, full, by);
     };
     for await (const body of eachBundle(documents, { partition: consumer })) {
       const version = reported.get(body.id);
@@ -206,7 +202,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   return {
     changed(consumer, id) {
-      if (linksOf(consumer).length === 0) return;
+      if (serving(consumer).length === 0) return;
       laneOf(consumer).ids.add(id);
       schedule(consumer);
     },
@@ -222,12 +218,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       }
     },
     resync(consumer, versions) {
-      if (linksOf(consumer).length === 0) return;
+      if (reaching(consumer).length === 0) return;
       laneOf(consumer).resync = versions;
       schedule(consumer);
     },
     disown(consumer, id, version) {
-      if (linksOf(consumer).length === 0) return;
+      if (reaching(consumer).length === 0) return;
       const { disowned } = laneOf(consumer);
       if (disowned.size < maxDisowned) disowned.set(id, version);
       schedule(consumer);
@@ -252,10 +248,4 @@ function isWanted(body: BundleDocument, reported: number | undefined): boolean {
 
 function hasWork(lane: Lane): boolean {
   return lane.ids.size > 0 || lane.disowned.size > 0 || lane.resync !== undefined;
-}
-
-function clear(lane: Lane): void {
-  lane.ids.clear();
-  lane.disowned.clear();
-  lane.resync = undefined;
 }
