@@ -3,12 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Applied, KubeClient } from '../kube/client.ts';
 import { isAlreadyExists, isConflict, isInvalid } from '../kube/kube-error.ts';
 import { keyOf, type OwnerReference, type UntypedObject } from '../kube/object.ts';
+import { refersTo } from '../kube/owner.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { reduceIgnored, specHashAnnotation } from './ignore-fields.ts';
 import { withOwnership } from './ownership.ts';
 import { hashOf, isSettled, repairWaitMs, type Settled, settledAfter } from './settled.ts';
 import { covers, newObject, overlaid, replaced } from './update-object.ts';
-import type { ServerSideApplyConfig } from './work.ts';
+import { appliedManifestWorks, type ServerSideApplyConfig } from './work.ts';
 
 export interface ApplyInput {
   readonly client: KubeClient;
@@ -128,7 +129,7 @@ async function serverSideApply(input: ApplyInput): Promise<ApplyOutcome> {
   const { force = false, fieldManager, ignoreFields = [] } = input.strategy.serverSideApply ?? {};
   const { status: _, ...wanted } = input.desired;
   const ignoring = ignoreFields.length > 0 ? reduceIgnored(wanted, ignoreFields) : undefined;
-  const body = ignoring ? (existing ? ignoring.reduced : ignoring.whole) : wanted;
+  const body = withOwners(input, ignoring ? (existing ? ignoring.reduced : ignoring.whole) : wanted);
   const hash = hashOf([ignoring?.hash ?? wanted, force, fieldManager]);
   if (existing && ignoring && existing.metadata.annotations?.[specHashAnnotation] === ignoring.hash) {
     return { object: await setOwner(input, existing), settled };
@@ -150,6 +151,17 @@ async function serverSideApply(input: ApplyInput): Promise<ApplyOutcome> {
   }
   const object = await setOwner(input, applied);
   return { object, settled: settledAfter(existing ? settled : undefined, hash, object, now) };
+}
+
+/**
+ * The body with the owner references of works in it, so that an object never exists without its owner. Those of other works are
+ * applied again: they may be applied under the same manager, whose fields this replaces.
+ */
+function withOwners({ existing, owner, owned }: ApplyInput, body: UntypedObject): UntypedObject {
+  const works = existing?.metadata.ownerReferences?.filter((each) => refersTo(each, appliedManifestWorks)) ?? [];
+  const references = withOwnership([...(body.metadata.ownerReferences ?? []), ...works], owner, owned) ?? [];
+  if (references.length === 0) return body;
+  return { ...body, metadata: { ...body.metadata, ownerReferences: [...references] } };
 }
 
 /** Adds or removes the work's owner reference, and nothing else. */

@@ -1,5 +1,6 @@
 // One look at one work: applies what differs, removes what is not wanted any more, and says what became of it.
 import type { KubeClient } from '../kube/client.ts';
+import { KubeConnectionError } from '../kube/kube-error.ts';
 import { keyOf, type OwnerReference, type UntypedObject } from '../kube/object.ts';
 import { ensureRecord, recordedResources, trimPlan, writeApplied } from './applied-record.ts';
 import { ApplyConflictError, applyManifest } from './apply-manifest.ts';
@@ -11,7 +12,7 @@ import { ownerReference } from './ownership.ts';
 import { removeResources } from './remove-resources.ts';
 import { type ApplyFailure, earlier, isComplete, type ManifestResult, type Observed } from './status.ts';
 import type { AppliedManifestWork, AppliedResource, ManifestWork } from './work.ts';
-import { isUnwanted, type PlannedManifest, planWork, resourcesOf, type WorkPlan } from './work-plan.ts';
+import { isUnwanted, type PlannedManifest, planWork, refusedResult, resourcesOf, type WorkPlan } from './work-plan.ts';
 import type { ObjectState, WorkState, WorkStates } from './work-state.ts';
 
 export interface ApplyWorkContext {
@@ -22,6 +23,8 @@ export interface ApplyWorkContext {
   /** Makes or finds the record of the work, knowing what is about to be applied. */
   readonly record: (planned: readonly AppliedResource[]) => Promise<AppliedManifestWork>;
   readonly signal: AbortSignal;
+  /** Whether a server that does not answer is worth a report: it may only restart. */
+  readonly reportSilence: boolean;
 }
 
 export interface WorkOutcome {
@@ -36,19 +39,14 @@ export interface WorkOutcome {
 /** Objects that cannot be watched are looked at this often. */
 const pollSeconds = 10;
 
-/** Rejects only when there can be no record, or the signal fires; everything else is in the results. */
+/** Rejects when there is no record, when the server does not answer, or when the signal fires; all else is in the results. */
 export async function applyWork(work: ManifestWork, state: WorkState, context: ApplyWorkContext): Promise<WorkOutcome> {
   const { client, states, signal } = context;
-  const plan = await planWork(work, client.mapper);
+  const plan = await planWork(work, client.mapper, context.reportSilence);
   let record = await context.record(resourcesOf(plan));
   record = await ensureRecord(client, record, work, resourcesOf(plan), signal);
   const look = createLook(work, state, ownerReference(record), context);
-  const results: ManifestResult[] = plan.refused.map(({ meta, message }) => ({
-    meta,
-    config: {},
-    failure: { reason: 'AppliedManifestFailed', message },
-    observed: { state: 'unresolved' },
-  }));
+  const results: ManifestResult[] = plan.refused.map(refusedResult);
   for (const manifest of plan.manifests) results.push(await look.at(manifest));
   const recorded = recordedResources(record);
   const left = await removeOthers(recorded, record, plan, context);
@@ -121,6 +119,7 @@ function createLook(work: ManifestWork, state: WorkState, owner: OwnerReference,
         observed = observedAs(existing);
       } catch (error) {
         signal.throwIfAborted();
+        if (error instanceof KubeConnectionError && !context.reportSilence) throw error;
         failure = failureOf(error);
         if (observed.state === 'unknown') observed = { state: 'unknown', message: failure.message };
         if (error instanceof NotAllowedError) again(notAllowedAgainSeconds);

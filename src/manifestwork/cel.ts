@@ -41,6 +41,8 @@ interface Expression {
   readonly run: (variables: Readonly<Record<string, unknown>>) => unknown;
   readonly nodes: number;
   readonly loopDepth: number;
+  /** The longest list or map written in it. */
+  readonly widest: number;
 }
 
 const remembered = 200;
@@ -72,7 +74,7 @@ export function celObject(object: unknown): CelObject {
 /** The value of an expression over `object`, and `result` in messages. Throws CelError. */
 export function evaluateCel(source: string, object: CelObject, result?: boolean): unknown {
   const expression = compiled(source);
-  const width = Math.max(object.widest, source.length);
+  const width = Math.max(object.widest, expression.widest);
   if (expression.nodes * width ** expression.loopDepth > mostOperations) {
     throw new CelError('the expression may cost too much on this object: it has too many loops within loops');
   }
@@ -97,8 +99,7 @@ function compiled(source: string): Expression {
   }
   const checked = run.check();
   if (!checked.valid) throw said(checked.error);
-  const { nodes, loopDepth } = measured(run.ast);
-  const expression = { run, nodes, loopDepth };
+  const expression = { run, ...measured(run.ast) };
   if (expressions.size >= remembered) expressions.clear();
   expressions.set(source, expression);
   return expression;
@@ -111,8 +112,9 @@ function withLinearMatches(source: string): string {
   return source.replaceAll(stringOrMatches, (_, text?: string) => text ?? '.matchesLinear(');
 }
 
-function measured(ast: ASTNode): { readonly nodes: number; readonly loopDepth: number } {
+function measured(ast: ASTNode): Omit<Expression, 'run'> {
   let nodes = 0;
+  let widest = 1;
   let loopDepth = 0;
   const visit = (value: unknown, depth: number): void => {
     if (Array.isArray(value)) {
@@ -121,6 +123,7 @@ function measured(ast: ASTNode): { readonly nodes: number; readonly loopDepth: n
     }
     if (!isRecord(value) || typeof value.op !== 'string') return;
     nodes++;
+    if (Array.isArray(value.args)) widest = Math.max(widest, value.args.length);
     const [name] = Array.isArray(value.args) ? value.args : [];
     const isCall = value.op === 'rcall' || value.op === 'call';
     if (isCall && name === 'matches') throw new CelError('matches cannot be used here');
@@ -129,7 +132,7 @@ function measured(ast: ASTNode): { readonly nodes: number; readonly loopDepth: n
     visit(value.args, within);
   };
   visit(ast, 0);
-  return { nodes, loopDepth };
+  return { nodes, loopDepth, widest };
 }
 
 function hasConditions(status: unknown): boolean {

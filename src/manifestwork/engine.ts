@@ -5,7 +5,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { findCondition } from '../kube/conditions.ts';
 import type { ReconcileContext, Result } from '../kube/controller.ts';
 import type { Informers } from '../kube/informers.ts';
-import { isConflict, isNotFound } from '../kube/kube-error.ts';
+import { isConflict, isInvalid, isNotFound } from '../kube/kube-error.ts';
 import { createManager, type ManagerOptions } from '../kube/manager.ts';
 import type { Request } from '../kube/source.ts';
 import { createChannel, watches as watchSource } from '../kube/source.ts';
@@ -14,8 +14,8 @@ import { type AgentIdentity, createRecord, nameOf } from './applied-record.ts';
 import { applyWork } from './apply-work.ts';
 import { createExecutorRights } from './executor.ts';
 import { createObjectWatches, type WatchLimits } from './object-watches.ts';
-import { appliedName } from './ownership.ts';
-import { isComplete, nextStatus } from './status.ts';
+import { appliedName, canBeRecorded } from './ownership.ts';
+import { isComplete, type ManifestResult, nextStatus } from './status.ts';
 import {
   type AppliedManifestWork,
   appliedManifestWorks,
@@ -23,6 +23,7 @@ import {
   type ManifestWork,
   workFinalizer,
 } from './work.ts';
+import { refuseAll } from './work-plan.ts';
 import type { WorkSource } from './work-source.ts';
 import { createWorkStates, isOlder, type WorkState } from './work-state.ts';
 
@@ -64,6 +65,8 @@ export interface Engine {
 
 const defaults = { concurrency: 32, maxJsonRawLength: 1024 * 1024, evictionGraceSeconds: 3600, resyncSeconds: 240 };
 const firstRetrySeconds = 0.5;
+/** Looks in a row that a server may leave unanswered before that is reported. */
+const silentLooks = 5;
 const longestRetrySeconds = 60;
 
 export function createEngine(options: EngineOptions): Engine {
@@ -98,7 +101,8 @@ export function createEngine(options: EngineOptions): Engine {
     return isOlder(seen.metadata.resourceVersion, written.metadata.resourceVersion) ? written : seen;
   }
 
-  async function reconcileWork({ name }: Request, { signal, log }: ReconcileContext): Promise<Result | undefined> {
+  async function reconcileWork({ name }: Request, context: ReconcileContext): Promise<Result | undefined> {
+    const { signal } = context;
     const work = source.get(name);
     if (!work) {
       states.forget(name);
@@ -106,13 +110,17 @@ export function createEngine(options: EngineOptions): Engine {
     }
     if (work.metadata.deletionTimestamp) return finish(work, signal);
     if (isComplete(work.status?.conditions, work.metadata.generation)) return expireInTime(work, signal);
-    const finalized = work.metadata.finalizers?.includes(workFinalizer)
-      ? work
-      : await source.addFinalizer(work, signal);
-    return apply(finalized, signal, log);
+    const held = work.metadata.finalizers?.includes(workFinalizer) ? work : await source.addFinalizer(work, signal);
+    if (canBeRecorded(identity.hubHash, name)) return applyOrRefuse(held, context);
+    await report(
+      held,
+      refuseAll(held, 'the name of the work cannot be part of the name of an AppliedManifestWork'),
+      signal,
+    );
+    return undefined;
   }
 
-  async function apply(work: ManifestWork, signal: AbortSignal, log: Logger): Promise<Result | undefined> {
+  async function apply(work: ManifestWork, { signal, failures }: ReconcileContext): Promise<Result | undefined> {
     const name = work.metadata.name ?? '';
     const state = states.of(name);
     const known = findRecord(name, state);
@@ -120,29 +128,48 @@ export function createEngine(options: EngineOptions): Engine {
     if (known?.metadata.deletionTimestamp) return { requeueAfter: longestRetrySeconds };
     const outcome = await applyWork(work, state, {
       ...{ client, watches, states, rights, signal },
-      record: async (planned) => known ?? createRecord(client, identity, work, planned, signal),
+      async record(planned) {
+        if (known) return known;
+        state.recordGone = false;
+        return createRecord(client, identity, work, planned, signal);
+      },
+      reportSilence: failures >= silentLooks,
     });
     state.record = outcome.record;
     state.lastLook = performance.now();
-    const { maxJsonRawLength } = settings;
-    const status = nextStatus(work, outcome.results, { maxJsonRawLength, now: now() });
-    if (status !== work.status) await source.writeStatus(work, status, signal);
-    if (isComplete(status.conditions, work.metadata.generation)) return expireInTime({ ...work, status }, signal);
     state.failures = outcome.retry ? state.failures + 1 : 0;
-    if (outcome.retry) log.debug({ failures: state.failures }, `work ${name} is not wholly applied`);
     const waits = [
       settings.resyncSeconds * (1 + Math.random() / 2),
       ...(outcome.retry ? [Math.min(firstRetrySeconds * 2 ** (state.failures - 1), longestRetrySeconds)] : []),
       ...(outcome.againSeconds === undefined ? [] : [outcome.againSeconds]),
     ];
+    const status = await report(work, outcome.results, signal);
+    if (isComplete(status.conditions, work.metadata.generation)) return expireInTime({ ...work, status }, signal);
     return { requeueAfter: Math.min(...waits) };
+  }
+
+  async function report(work: ManifestWork, results: readonly ManifestResult[], signal: AbortSignal) {
+    const status = nextStatus(work, results, { maxJsonRawLength: settings.maxJsonRawLength, now: now() });
+    if (status !== work.status) await source.writeStatus(work, status, signal);
+    return status;
+  }
+
+  /** A record that the server refuses, such as for the labels of the work, is reported like a manifest that it refuses. */
+  async function applyOrRefuse(work: ManifestWork, context: ReconcileContext): Promise<Result | undefined> {
+    try {
+      return await apply(work, context);
+    } catch (error) {
+      if (!isInvalid(error)) throw error;
+      await report(work, refuseAll(work, error.message), context.signal);
+      return { requeueAfter: longestRetrySeconds };
+    }
   }
 
   /** A work that has run to its end is left alone, and goes when its time is over. */
   async function expireInTime(work: ManifestWork, signal: AbortSignal): Promise<Result | undefined> {
     const ttl = work.spec?.deleteOption?.ttlSecondsAfterFinished;
     const since = findCondition(work.status?.conditions, completeCondition)?.lastTransitionTime;
-    if (ttl === undefined || since === undefined) return undefined;
+    if (typeof ttl !== 'number' || since === undefined) return undefined;
     const left = (Date.parse(since) - now()) / 1000 + ttl;
     if (left > 0) return { requeueAfter: left };
     await source.expire(work, signal);
@@ -152,9 +179,12 @@ export function createEngine(options: EngineOptions): Engine {
   /** Deletes the record, which takes the objects with it; the work goes when the record is gone, which its watch tells. */
   async function finish(work: ManifestWork, signal: AbortSignal): Promise<Result | undefined> {
     const name = work.metadata.name ?? '';
-    const found =
-      findRecord(name, states.find(name)) ??
-      (await client.find(appliedManifestWorks, { name: recordName(name) }, { signal }));
+    const state = states.find(name);
+    let found = findRecord(name, state);
+    // A record made a moment ago may not be seen yet.
+    if (!found && !state?.recordGone && canBeRecorded(identity.hubHash, name)) {
+      found = await client.find(appliedManifestWorks, { name: recordName(name) }, { signal });
+    }
     if (found) {
       if (found.metadata.deletionTimestamp) return { requeueAfter: longestRetrySeconds };
       const { uid } = found.metadata;
@@ -166,7 +196,6 @@ export function createEngine(options: EngineOptions): Engine {
         return { requeueAfter: longestRetrySeconds };
       } catch (error) {
         if (!isNotFound(error) && !isConflict(error)) throw error;
-        const state = states.find(name);
         if (state) state.record = undefined;
         // Another one, or none: seen when its watch has caught up.
         return { requeueAfter: firstRetrySeconds };
@@ -186,7 +215,9 @@ export function createEngine(options: EngineOptions): Engine {
   records.addHandler({
     delete(record) {
       const state = states.find(record.spec?.manifestWorkName ?? '');
-      if (state && state.record?.metadata.uid === record.metadata.uid) state.record = undefined;
+      if (!state || record.metadata.name !== recordName(state.name)) return;
+      if (state.record?.metadata.uid === record.metadata.uid) state.record = undefined;
+      state.recordGone = state.record === undefined;
     },
   });
   manager.add({

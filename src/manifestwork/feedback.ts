@@ -12,6 +12,9 @@ export interface Feedback {
 
 const synced = 'StatusFeedbackSynced';
 
+/** All values of one manifest together may be as long as this many of the longest. */
+const longestTogether = 4;
+
 /** What `WellKnownStatus` means, by apiVersion and kind. */
 const wellKnown: Readonly<Record<string, readonly JsonPathRule[]>> = {
   'apps/v1 Deployment': [
@@ -45,11 +48,15 @@ export function readFeedback(
   }
   const values: FeedbackValue[] = [];
   const problems: string[] = [];
+  let room = maxJsonRawLength * longestTogether;
   for (const rule of rules) {
     for (const path of pathsOf(object, rule, problems)) {
       try {
         const fieldValue = read(object, path, maxJsonRawLength);
-        if (fieldValue) values.push({ name: path.name ?? '', fieldValue });
+        if (!fieldValue) continue;
+        room -= lengthOf(fieldValue);
+        if (room < 0) throw new Error(`there is no room for the value of ${path.name ?? ''}: others are too long`);
+        values.push({ name: path.name ?? '', fieldValue });
       } catch (error) {
         problems.push(error instanceof Error ? error.message : String(error));
       }
@@ -98,6 +105,10 @@ function read(object: UntypedObject, rule: JsonPathRule, maxJsonRawLength: numbe
     );
   }
   return { type: 'JsonRaw', jsonRaw };
+}
+
+function lengthOf(value: FieldValue): number {
+  return value.type === 'JsonRaw' ? value.jsonRaw.length : value.type === 'String' ? value.string.length : 1;
 }
 
 /** Works have few paths among them, and read each again at every change. */

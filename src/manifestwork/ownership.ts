@@ -14,6 +14,14 @@ export function appliedName(hash: string, workName: string): string {
   return `${hash}-${workName}`;
 }
 
+const nameForm = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/;
+const longestName = 253;
+
+/** Whether a work of this name can have a record: its name becomes part of the record's. */
+export function canBeRecorded(hash: string, workName: string): boolean {
+  return nameForm.test(workName) && appliedName(hash, workName).length <= longestName;
+}
+
 /** Several works may own one object, so none of them is its controller. */
 export function ownerReference(applied: AppliedManifestWork): OwnerReference {
   const { name = '', uid = '' } = applied.metadata;

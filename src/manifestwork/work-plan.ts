@@ -1,4 +1,5 @@
 // What a work wants, manifest by manifest, before anything is done.
+import { KubeConnectionError } from '../kube/kube-error.ts';
 import type { UntypedObject } from '../kube/object.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { type RestMapper, UnknownKindError } from '../kube/rest-mapper.ts';
@@ -6,6 +7,7 @@ import { inApplyOrder } from './apply-order.ts';
 import { ManifestError, readManifest, resolvedMeta, resourceKey, unresolvedMeta } from './manifest.ts';
 import { configFor, type EffectiveConfig, strategyOf } from './manifest-config.ts';
 import { isOwnedByWork } from './ownership.ts';
+import type { ManifestResult } from './status.ts';
 import type { AppliedResource, Manifest, ManifestWork, ResourceMeta, UpdateStrategy } from './work.ts';
 
 /** A manifest with the resource it belongs to. */
@@ -35,8 +37,11 @@ export interface WorkPlan {
   readonly refused: readonly RefusedManifest[];
 }
 
-/** Reads every manifest and finds its resource. One that is wrong does not hinder the others. */
-export async function planWork(work: ManifestWork, mapper: RestMapper): Promise<WorkPlan> {
+/**
+ * Reads every manifest and finds its resource. One that is wrong does not hinder the others. Rejects when the server does not
+ * answer, unless that shall be reported like all else.
+ */
+export async function planWork(work: ManifestWork, mapper: RestMapper, reportSilence: boolean): Promise<WorkPlan> {
   const manifests: PlannedManifest[] = [];
   const refused: RefusedManifest[] = [];
   const taken = new Set<string>();
@@ -47,6 +52,7 @@ export async function planWork(work: ManifestWork, mapper: RestMapper): Promise<
       taken.add(planned.key);
       manifests.push(planned);
     } catch (error) {
+      if (error instanceof KubeConnectionError && !reportSilence) throw error;
       const message = error instanceof Error ? error.message : String(error);
       refused.push({ meta: unresolvedMeta(ordinal, manifest), message, again: !(error instanceof ManifestError) });
     }
@@ -111,4 +117,21 @@ export function isUnwanted(applied: AppliedResource, plan: WorkPlan): boolean {
     !plan.keys.has(resourceKey(applied)) &&
     !plan.refused.some(({ meta }) => meta.group === applied.group && meta.name === applied.name)
   );
+}
+
+/** What to report of a work that cannot be applied at all. */
+export function refuseAll(work: ManifestWork, message: string): readonly ManifestResult[] {
+  return (work.spec?.workload?.manifests ?? []).map((manifest, ordinal) =>
+    refusedResult({ meta: unresolvedMeta(ordinal, manifest), message }),
+  );
+}
+
+/** What to report of a manifest that cannot be applied now. */
+export function refusedResult({ meta, message }: Pick<RefusedManifest, 'meta' | 'message'>): ManifestResult {
+  return {
+    meta,
+    config: {},
+    failure: { reason: 'AppliedManifestFailed', message },
+    observed: { state: 'unresolved' },
+  };
 }

@@ -20,6 +20,8 @@ export interface WorkState {
   readonly objects: Map<string, ObjectState>;
   /** As last written, until its watch tells of it. */
   record: AppliedManifestWork | undefined;
+  /** There was one, and its watch told that it has gone. */
+  recordGone: boolean;
   /** Looks in a row that left something undone. */
   failures: number;
   lastLook: number;
@@ -93,6 +95,7 @@ export function createWorkStates(look: (name: string) => void): WorkStates {
         name,
         objects: new Map(),
         record: undefined,
+        recordGone: false,
         failures: 0,
         lastLook: Number.NEGATIVE_INFINITY,
         news: new Map(),
