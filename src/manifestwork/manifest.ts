@@ -59,7 +59,31 @@ export function readManifest(manifest: Manifest): UntypedObject & { apiVersion: 
   const kept = Object.fromEntries(
     Object.entries(metadata).filter(([member, value]) => value !== null && !serverMembers.includes(member)),
   );
-  return { ...manifest, apiVersion, kind, metadata: { ...kept, name } };
+  const { metadata: _, ...content } = manifest;
+  return { ...(withoutNullTimes(content) as Manifest), apiVersion, kind, metadata: { ...kept, name } };
+}
+
+/**
+ * Writers in Go leave a null creation time in every template. Server-side apply would take it for a change each time. Recursion
+ * is bounded: the depth of JSON is checked where it is read.
+ */
+function withoutNullTimes(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map(withoutNullTimes);
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  if (!isRecord(value)) return value;
+  let changed = false;
+  const members = Object.entries(value).map(([name, member]) => {
+    let next = withoutNullTimes(member);
+    if (name === 'metadata' && isRecord(next) && next.creationTimestamp === null) {
+      const { creationTimestamp: _, ...rest } = next;
+      next = rest;
+    }
+    changed ||= next !== member;
+    return [name, next];
+  });
+  return changed ? Object.fromEntries(members) : value;
 }
 
 /** What is known of a manifest before its resource is. */

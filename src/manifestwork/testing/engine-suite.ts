@@ -8,6 +8,8 @@ import type { SuiteServer } from '../../kube/testing/runtime-suite.ts';
 import { plannedAnnotation } from '../applied-record.ts';
 import { appliedName } from '../ownership.ts';
 import { appliedFinalizer, appliedManifestWorks, type Manifest } from '../work.ts';
+import { endingSuite } from './ending-suite.ts';
+import { strategySuite } from './strategy-suite.ts';
 import {
   change,
   changed,
@@ -20,6 +22,7 @@ import {
   isNotApplied,
   namespace,
   object,
+  owners,
   workbench,
   workOf,
 } from './workbench.ts';
@@ -37,9 +40,6 @@ const deployment = (name: string, replicas = 1): Manifest => ({
     },
   },
 });
-
-const owners = (found: { metadata: UntypedObject['metadata'] } | undefined): readonly string[] =>
-  (found?.metadata.ownerReferences ?? []).map(({ name }) => name);
 
 export async function engineSuite(t: TestContext, server: SuiteServer): Promise<void> {
   const client = server.client();
@@ -236,261 +236,72 @@ export async function engineSuite(t: TestContext, server: SuiteServer): Promise<
     await bench.stop();
   });
 
-  await t.test('objects go with their work, and the work when they are gone', async (t) => {
+  await t.test('a work whose name or labels cannot be recorded is told so, and can be deleted', async (t) => {
     const bench = workbench(t, client);
-    const work = workOf('going', [configMap('going', {}), configMap('held', {}, { finalizers: ['example.com/hold'] })]);
-    bench.source.put(work);
-    await bench.work('going', isApplied);
-    const deleting = { ...work, metadata: { ...work.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-    bench.source.put(deleting);
-    await object(
-      client,
-      configMaps,
-      { namespace, name: 'held' },
-      (found) => found?.metadata.deletionTimestamp !== undefined,
-    );
-    await object(client, configMaps, { namespace, name: 'going' }, (found) => found === undefined);
-    assert.deepEqual(bench.finalized, []);
-    await client.patch(configMaps, { namespace, name: 'held' }, 'merge', { metadata: { finalizers: null } });
-    await bench.told(() => bench.finalized.includes('going'));
-    assert.equal(await record('going'), undefined);
-    assert.equal(await get('held'), undefined);
-
-    // One that is not known is finalized too, so that a repeated delete comes to an end.
-    bench.source.put({ ...workOf('unknown', []), metadata: { ...deleting.metadata, name: 'unknown' } });
-    await bench.told(() => bench.finalized.includes('unknown'));
-    await bench.stop();
-  });
-
-  await t.test('orphaned objects stay, wholly or by rule', async (t) => {
-    const bench = workbench(t, client);
-    const rules = [{ group: '', resource: 'configmaps', namespace, name: 'o2' }];
-    const works = [
-      workOf('orphan-all', [configMap('o1', {})], { deleteOption: { propagationPolicy: 'Orphan' } }),
-      workOf('orphan-some', [configMap('o2', {}), configMap('o3', {})], {
-        deleteOption: { propagationPolicy: 'SelectivelyOrphan', selectivelyOrphans: { orphaningRules: rules } },
-      }),
-    ];
-    for (const work of works) {
+    for (const [name, labels] of [
+      ['../Other', {}],
+      ['x'.repeat(200), {}],
+      ['labelled', { 'not a label': 'x' }],
+    ] as const) {
+      const work = workOf(name, [configMap('unnamed', {})], {}, { labels });
       bench.source.put(work);
-      await bench.work(work.metadata.name ?? '', isApplied);
-    }
-    assert.deepEqual([owners(await get('o1')), owners(await get('o2'))], [[], []]);
-    for (const work of works) {
+      await bench.work(name, isNotApplied);
       bench.source.put({ ...work, metadata: { ...work.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
+      await bench.told(() => bench.finalized.includes(name));
     }
-    await bench.told(() => bench.finalized.length === 2);
-    assert.ok(await get('o1'));
-    assert.ok(await get('o2'));
-    assert.equal(await get('o3'), undefined);
+    assert.equal(await get('unnamed'), undefined);
     await bench.stop();
   });
 
-  await t.test('an object of two works goes with the second', async (t) => {
+  await t.test('a definition and an object of its kind can be in one work', async (t) => {
     const bench = workbench(t, client);
-    const works = ['one', 'two'].map((name) => workOf(`share-${name}`, [configMap('shared', { a: '1' })]));
-    for (const work of works) {
-      bench.source.put(work);
-      await bench.work(work.metadata.name ?? '', isApplied);
-    }
-    assert.equal(owners(await get('shared')).length, 2);
-    for (const [at, work] of works.entries()) {
-      bench.source.put({ ...work, metadata: { ...work.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } });
-      await bench.told(() => bench.finalized.length === at + 1);
-      if (at === 0) assert.deepEqual(owners(await get('shared')), [appliedName(hash, 'share-two')]);
-    }
-    assert.equal(await get('shared'), undefined);
-    await bench.stop();
-  });
-
-  await t.test('strategies', async (t) => {
-    const bench = workbench(t, client);
-    const apply = async (strategy: object, name: string, ...versions: readonly Record<string, string>[]) => {
-      const spec = {
-        manifestConfigs: [
-          { resourceIdentifier: { resource: 'configmaps', namespace, name }, updateStrategy: strategy },
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'gadgets.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { kind: 'Gadget', plural: 'gadgets', singular: 'gadget', listKind: 'GadgetList' },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } },
+          },
         ],
-      };
-      let work = workOf(`by-${name}`, [configMap(name, versions[0] ?? {})], spec);
-      bench.source.put(work);
-      await bench.work(`by-${name}`, isApplied);
-      for (const data of versions.slice(1)) {
-        work = changed(work, [configMap(name, data)], spec);
-        bench.source.put(work);
-        await bench.work(`by-${name}`, (found) => isApplied(found) || isNotApplied(found));
-      }
-      return bench.work(`by-${name}`, () => true);
+      },
     };
-
-    await client.create(configMaps, { metadata: { name: 'u', namespace, labels: { mine: 'x' } }, data: { old: '0' } });
-    await apply({ type: 'Update' }, 'u', { a: '1', b: '2' }, { a: '2' });
-    const updated = await get('u');
-    assert.deepEqual([updated?.data, updated?.metadata.labels], [{ a: '2' }, { mine: 'x' }]);
-
-    await apply({ type: 'CreateOnly' }, 'c', { a: '1' }, { a: '2' });
-    assert.deepEqual((await get('c'))?.data, { a: '1' });
-
-    await client.create(configMaps, { metadata: { name: 'r', namespace }, data: { a: '0' } });
-    const read = await apply({ type: 'ReadOnly' }, 'r', { a: '1' });
-    assert.deepEqual([(await get('r'))?.data, owners(await get('r'))], [{ a: '0' }, []]);
-    assert.ok(isApplied(read));
-
-    await apply({ type: 'ServerSideApply' }, 's', { a: '1', b: '2' }, { a: '2' });
-    const applied = await get('s');
-    assert.deepEqual(applied?.data, { a: '2' });
-    assert.deepEqual(owners(applied), [appliedName(hash, 'by-s')]);
-
-    await client.apply(configMaps, { metadata: { name: 'f', namespace }, data: { a: '0' } }, { fieldManager: 'other' });
-    const refused = await (async () => {
-      const spec = {
-        manifestConfigs: [
-          {
-            resourceIdentifier: { resource: 'configmaps', namespace, name: 'f' },
-            updateStrategy: { type: 'ServerSideApply' },
-          },
-        ],
-      };
-      bench.source.put(workOf('by-f', [configMap('f', { a: '1' })], spec));
-      return bench.work('by-f', isNotApplied);
-    })();
-    assert.match(
-      findCondition(refused.status?.resourceStatus?.manifests?.[0]?.conditions, 'Applied')?.message ?? '',
-      /conflict/i,
-    );
-    assert.deepEqual((await get('f'))?.data, { a: '0' });
-
-    const ignoring = (condition: string) => ({
-      type: 'ServerSideApply',
-      serverSideApply: { force: true, ignoreFields: [{ condition, jsonPaths: ['.data.a'] }] },
-    });
-    await apply(ignoring('OnSpokePresent'), 'i', { a: '1', b: '1' });
-    assert.deepEqual((await get('i'))?.data, { a: '1', b: '1' });
-    await change(client, configMaps, { namespace, name: 'i' }, (found) => ({ ...found, data: { a: '9', b: '1' } }));
-    bench.source.put(
-      changed(await bench.work('by-i', () => true), [configMap('i', { a: '2', b: '2' })], {
-        manifestConfigs: [
-          {
-            resourceIdentifier: { resource: 'configmaps', namespace, name: 'i' },
-            updateStrategy: ignoring('OnSpokePresent'),
-          },
-        ],
-      }),
-    );
-    await bench.work('by-i', isApplied);
-    assert.deepEqual((await get('i'))?.data, { a: '9', b: '2' });
+    const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'g', namespace }, spec: {} };
+    bench.source.put(workOf('defining', [gadget, definition]));
+    await bench.work('defining', isApplied);
+    const gadgets = resource<UntypedObject>('example.com/v1', 'Gadget', 'gadgets');
+    assert.deepEqual(owners(await client.get(gadgets, { namespace, name: 'g' })), [appliedName(hash, 'defining')]);
     await bench.stop();
   });
 
-  await t.test(
-    'what was applied for a work that is gone is evicted after the grace period, and not before all works are known',
-    async (t) => {
-      let now = Date.parse('2026-01-01T00:00:00Z');
-      const first = workbench(t, client);
-      first.source.put(workOf('evicted', [configMap('evicted', {})]));
-      await first.work('evicted', isApplied);
-      await first.stop();
-      const bench = workbench(t, client, { now: () => now, evictionGraceSeconds: 3600, hubHash: hash });
-      bench.source.setComplete(true);
-      const key = { name: appliedName(hash, 'evicted') };
-      // It comes and goes: the record is looked at each time.
-      bench.source.put(workOf('evicted', [configMap('evicted', {})]));
-      await bench.work('evicted', isApplied);
-      bench.source.remove('evicted');
-      await object(
-        client,
-        appliedManifestWorks,
-        key,
-        (found) => found?.status?.evictionStartTime === '2026-01-01T00:00:00Z',
-      );
-      bench.source.put(workOf('evicted', [configMap('evicted', {})]));
-      await object(
-        client,
-        appliedManifestWorks,
-        key,
-        (found) => found !== undefined && !found.status?.evictionStartTime,
-      );
-      bench.source.remove('evicted');
-      await object(client, appliedManifestWorks, key, (found) => found?.status?.evictionStartTime !== undefined);
-      assert.ok(await get('evicted'));
-      now += 3_600_000;
-      bench.source.put(workOf('evicted', []));
-      bench.source.remove('evicted');
-      await object(client, appliedManifestWorks, key, (found) => found === undefined);
-      assert.equal(await get('evicted'), undefined);
-      await bench.stop();
-    },
-  );
-
-  await t.test('a work that has run to its end is not applied again and goes when its time is over', async (t) => {
-    let now = Date.now();
-    const bench = workbench(t, client, { now: () => now });
+  await t.test('a server that restarts is no reason to report anything, and is followed again', async (t) => {
+    const bench = workbench(t, client);
     const spec = {
-      deleteOption: { propagationPolicy: 'Foreground', ttlSecondsAfterFinished: 600 },
       manifestConfigs: [
         {
-          resourceIdentifier: { resource: 'configmaps', namespace, name: 'ended' },
-          conditionRules: [{ condition: 'Complete', type: 'CEL', celExpressions: ["object.data.done == 'yes'"] }],
+          resourceIdentifier: { resource: 'configmaps', namespace, name: 'restart' },
+          updateStrategy: { type: 'CreateOnly' },
+          feedbackRules: [{ type: 'JSONPaths', jsonPaths: [{ name: 'a', path: '.data.a' }] }],
         },
       ],
     };
-    const work = workOf('ended', [configMap('ended', { done: 'no' })], spec);
-    bench.source.put(work);
-    const running = await bench.work('ended', isApplied);
-    assert.equal(findCondition(running.status?.conditions, 'Complete')?.status, 'False');
-    bench.source.put(changed(work, [configMap('ended', { done: 'yes' })], spec));
-    const done = await bench.work(
-      'ended',
-      (found) => findCondition(found.status?.conditions, 'Complete')?.status === 'True',
-    );
-    assert.equal(findCondition(done.status?.conditions, 'Complete')?.reason, 'ConditionRulesAggregated');
-    now += 601_000;
-    bench.source.put(done);
-    await bench.told(() => bench.finalized.includes('ended'));
-    assert.deepEqual(bench.expired, ['ended']);
-    assert.equal(await get('ended'), undefined);
+    bench.source.put(workOf('restart', [configMap('restart', { a: '1' })], spec));
+    await bench.work('restart', isApplied);
+    const before = bench.statusWrites.length;
+    await server.restart();
+    await change(client, configMaps, { namespace, name: 'restart' }, (found) => ({ ...found, data: { a: '2' } }));
+    await bench.work('restart', ({ status }) => JSON.stringify(status).includes('"string":"2"'));
+    assert.equal(bench.statusWrites.length, before + 1);
     await bench.stop();
   });
 
-  await t.test('a work with an executor is applied with the rights of that executor', async (t) => {
-    const bench = workbench(t, client);
-    const executor = { subject: { type: 'ServiceAccount', serviceAccount: { namespace, name: 'worker' } } };
-    const roles = resource<UntypedObject>('rbac.authorization.k8s.io/v1', 'Role', 'roles');
-    const bindings = resource<UntypedObject>('rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings');
-    bench.source.put(workOf('denied', [configMap('denied', {})], { executor }));
-    const denied = await bench.work('denied', isNotApplied);
-    assert.match(
-      findCondition(denied.status?.resourceStatus?.manifests?.[0]?.conditions, 'Applied')?.message ?? '',
-      /not allowed to apply the resource {2}configmaps, default denied/,
-    );
-    assert.equal(await get('denied'), undefined);
-
-    const rules = [
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['*'] },
-      { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['*'] },
-    ];
-    const without = [
-      { ...rules[0], verbs: ['*'] },
-      { ...rules[1], verbs: ['create', 'update', 'patch', 'get', 'delete'] },
-    ];
-    await client.create(roles, { metadata: { name: 'worker', namespace }, rules: without });
-    await client.create(bindings, {
-      metadata: { name: 'worker', namespace },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'worker' },
-      subjects: [{ kind: 'ServiceAccount', namespace, name: 'worker' }],
-    });
-    const grant = {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'Role',
-      metadata: { name: 'more', namespace },
-      rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
-    };
-    bench.source.put(workOf('allowed', [configMap('allowed', {}), grant], { executor }));
-    const allowed = await bench.work('allowed', isNotApplied);
-    const messages = allowed.status?.resourceStatus?.manifests?.map(
-      ({ conditions }) => findCondition(conditions, 'Applied')?.message,
-    );
-    assert.equal(messages?.[0], 'Apply manifest complete');
-    assert.match(messages?.[1] ?? '', /permission escalation/);
-    await bench.stop();
-  });
+  await t.test('how works end', (t) => endingSuite(t, client));
+  await t.test('how objects are written', (t) => strategySuite(t, client));
 }

@@ -200,3 +200,8 @@ export async function change<T extends KubeObject>(
     }
   }
 }
+
+/** The names of an object's owners. */
+export function owners(found: KubeObject | undefined): readonly string[] {
+  return (found?.metadata.ownerReferences ?? []).map(({ name }) => name);
+}
