@@ -1,4 +1,9 @@
 // The engine: applies the works of a source to a cluster, keeps them applied, and writes their status when something changes.
+//
+// Two controllers. One looks at works: plan (work-plan.ts), record what is about to be applied (applied-record.ts), apply each
+// manifest (apply-manifest.ts), remove what is not wanted any more (remove-resources.ts), report (status.ts). The other looks at
+// records: it evicts those whose work is gone and tears down those being deleted (applied-lifecycle.ts). Watches on the applied
+// objects (object-watches.ts) name the works to look at again.
 import type { Logger } from '../kit/log.ts';
 import type { Metrics } from '../kit/metrics.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -82,7 +87,13 @@ export function createEngine(options: EngineOptions): Engine {
   });
   const records = manager.informers.informer(appliedManifestWorks);
   const news = createChannel();
-  const states = createWorkStates((name) => news.send({ namespace: '', name }));
+  const recordNews = createChannel();
+  const states = createWorkStates((name) => {
+    // While a work is torn down, its objects matter to its record.
+    const isEnding = source.get(name)?.metadata.deletionTimestamp !== undefined;
+    if (isEnding) recordNews.send({ namespace: '', name: recordName(name) });
+    else news.send({ namespace: '', name });
+  });
   const watches = createObjectWatches({
     client,
     logger,
@@ -242,6 +253,7 @@ export function createEngine(options: EngineOptions): Engine {
           old.status?.evictionStartTime !== record.status?.evictionStartTime,
         delete: () => false,
       }),
+      recordNews.source,
       // A work that has come or gone decides whether its record stays.
       { begin: (enqueue) => source.changes.begin(({ name }) => enqueue({ namespace: '', name: recordName(name) })) },
     ],

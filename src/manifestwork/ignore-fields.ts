@@ -65,10 +65,12 @@ function removePointer(object: UntypedObject, pointer: string): void {
   else if (isRecord(parent) && Object.hasOwn(parent, last)) delete (parent as Record<string, unknown>)[last];
 }
 
+const longestExpression = 1024;
 const selectForm = /\[\]\s*\|\s*select\(\s*(\.[A-Za-z0-9_.-]+)\s*(==|!=)\s*("[^"]*"|\d+|true|false)\s*\)\s*\|?\s*/g;
 
 /** `.a[] | select(.name == "x") | .b` as `.a[?(@.name=="x")].b`, and `.a[]` as `.a[*]`. */
 function asJsonPath(expression: string): string {
+  if (expression.length > longestExpression) throw new Error(`it is longer than ${longestExpression} characters`);
   return expression
     .trim()
     .replaceAll(/\(\s*(\.[^()|]*\[\]\s*\|\s*select\([^()]*\))\s*\)/g, '$1')

@@ -1,6 +1,6 @@
 // Works that are objects in a namespace of a cluster.
 import type { KubeClient } from '../kube/client.ts';
-import { addFinalizer, removeFinalizer } from '../kube/finalizer.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer } from '../kube/finalizer.ts';
 import { withoutManagedFields } from '../kube/informer.ts';
 import type { Informers } from '../kube/informers.ts';
 import { isConflict, isNotFound } from '../kube/kube-error.ts';
@@ -16,11 +16,11 @@ export interface ObjectSourceOptions {
   readonly namespace: string;
 }
 
-/** Changes that are only the engine's own status are not told. */
+/** What the engine writes itself, the status and the finalizer, is not told. */
 const specChanged = (old: ManifestWork, work: ManifestWork): boolean =>
   old.metadata.generation !== work.metadata.generation ||
   old.metadata.deletionTimestamp !== work.metadata.deletionTimestamp ||
-  old.metadata.finalizers?.includes(workFinalizer) !== work.metadata.finalizers?.includes(workFinalizer) ||
+  (hasFinalizer(old, workFinalizer) && !hasFinalizer(work, workFinalizer)) ||
   JSON.stringify(old.metadata.labels) !== JSON.stringify(work.metadata.labels);
 
 export function createObjectSource({ client, informers, namespace }: ObjectSourceOptions): WorkSource {
