@@ -2,7 +2,14 @@
 
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify';
 import { Type } from 'typebox';
 import { bodyErrors } from '../../arm/check-body.ts';
 import { parseJson } from '../../arm/json-text.ts';
@@ -55,7 +62,7 @@ export function createRest(options: RestOptions): FastifyInstance {
   const { consumers, bundles, documents, logger } = options;
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
     frameworkErrors: (_error, request, reply) =>
       sendError(request, reply, new MaestroError(21, 'The request cannot be read')),
