@@ -13,7 +13,7 @@ import { removeResources } from './remove-resources.ts';
 import { type ApplyFailure, earlier, isComplete, type ManifestResult, type Observed } from './status.ts';
 import type { AppliedManifestWork, AppliedResource, ManifestWork } from './work.ts';
 import { isUnwanted, type PlannedManifest, planWork, refusedResult, resourcesOf, type WorkPlan } from './work-plan.ts';
-import type { ObjectState, WorkState, WorkStates } from './work-state.ts';
+import { keepWritten, type ObjectState, type WorkState, type WorkStates } from './work-state.ts';
 
 export interface ApplyWorkContext {
   readonly client: KubeClient;
@@ -77,8 +77,9 @@ function createLook(work: ManifestWork, state: WorkState, owner: OwnerReference,
     const known = object.watch.get(keyOf(manifest.desired));
     if (known === 'absent') return undefined;
     if (known !== 'unknown' && known !== 'hollow') return known;
+    const since = object.tellings;
     const found = await client.find(manifest.ref, keyOf(manifest.desired), { signal });
-    if (known === 'hollow') object.written = found;
+    if (known === 'hollow') keepWritten(object, found, since);
     else again(pollSeconds);
     return found;
   }
@@ -90,12 +91,13 @@ function createLook(work: ManifestWork, state: WorkState, owner: OwnerReference,
     const readOnly = strategy.type === 'ReadOnly';
     await rights.check({ executor: work.spec?.executor, ref, meta, owned, object: desired, readOnly }, signal);
     const now = performance.now();
+    const since = object.tellings;
     const outcome = await applyManifest({
       ...{ client, ref, desired, strategy, owner, owned, existing, signal, now },
       settled: object.settled,
     });
     object.settled = outcome.settled;
-    if (outcome.object !== existing) object.written = outcome.object;
+    if (outcome.object !== existing) keepWritten(object, outcome.object, since);
     if (outcome.repairInMs !== undefined) again(outcome.repairInMs / 1000);
     return outcome.object;
   }

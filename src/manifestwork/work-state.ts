@@ -12,6 +12,9 @@ export interface ObjectState {
   seen: string | undefined;
   /** As this process wrote or read it itself, until the watch tells of it. */
   written: UntypedObject | undefined;
+  /** How often the watch has told of it, and the version it told of last. */
+  tellings: number;
+  told: string | undefined;
 }
 
 export interface WorkState {
@@ -76,7 +79,6 @@ export function createWorkStates(look: (name: string) => void): WorkStates {
       state.news.clear();
       if (isNews) look(state.name);
     }, wait);
-    state.due.unref();
   }
 
   function forget(name: string): void {
@@ -113,7 +115,14 @@ export function createWorkStates(look: (name: string) => void): WorkStates {
       const sharing = works.get(key);
       if (sharing) sharing.add(state);
       else works.set(key, new Set([state]));
-      const object: ObjectState = { watch: watch(), settled: undefined, seen: undefined, written: undefined };
+      const object: ObjectState = {
+        watch: watch(),
+        settled: undefined,
+        seen: undefined,
+        written: undefined,
+        tellings: 0,
+        told: undefined,
+      };
       state.objects.set(key, object);
       return object;
     },
@@ -121,6 +130,10 @@ export function createWorkStates(look: (name: string) => void): WorkStates {
     changed(key, version) {
       for (const state of works.get(key) ?? []) {
         const object = state.objects.get(key);
+        if (object) {
+          object.tellings++;
+          object.told = version;
+        }
         if (object?.written && isOlder(version, object.written.metadata.resourceVersion)) continue;
         if (object) object.written = undefined;
         state.news.set(key, version);
@@ -138,4 +151,13 @@ export function createWorkStates(look: (name: string) => void): WorkStates {
 export function isOlder(version: string | undefined, than: string | undefined): boolean {
   const [one, other] = [Number(version), Number(than)];
   return version !== undefined && Number.isSafeInteger(one) && Number.isSafeInteger(other) && one < other;
+}
+
+/**
+ * Keeps what was written or read until the watch tells of it; `since` is how often it had told before. Its event may have come
+ * before the answer: then the watch knows better.
+ */
+export function keepWritten(object: ObjectState, written: UntypedObject | undefined, since: number): void {
+  const isTold = object.tellings !== since && !isOlder(object.told, written?.metadata.resourceVersion);
+  object.written = isTold ? undefined : written;
 }
