@@ -26,6 +26,11 @@ const commands: readonly LazyCommand[] = [
     summary: 'the Maestro server: brings bundles of Kubernetes objects to management clusters',
     load: async () => (await import('./maestro-server.ts')).maestroServer,
   },
+  {
+    name: 'maestro-agent',
+    summary: 'applies bundles to a management cluster and reports how they are',
+    load: async () => (await import('./maestro-agent.ts')).maestroAgent,
+  },
 ];
 
 /** Runs the command line and sets the exit code: 0, 1 when the command failed, 2 when it was not understood. */
