@@ -45,8 +45,7 @@ export function createBroadcaster(options: BroadcasterOptions): Broadcaster {
   }
 
   async function* everything(source: string): AsyncGenerator<CloudEvent> {
-    const filter = { op: 'eq', field: ['source'], value: source } as const;
-    for await (const body of eachBundle(documents, { filter })) {
+    for await (const body of eachBundle(documents, ['source'], source)) {
       const event = statusEvent(body, sourceId);
       if (event !== undefined) yield event;
     }

@@ -14,7 +14,7 @@ export type SpecPart = Pick<
   | 'eventTime'
   | 'specAt'
   | 'updatedAt'
-  | 'pending'
+  | 'pendingFor'
   | 'changed'
 > & { readonly logTracing?: string };
 
@@ -27,12 +27,12 @@ export function specPart(message: SpecMessage, bundle: ManifestBundle, now: stri
     eventTime: message.time ?? now,
     ...(message.logTracing === undefined ? {} : { logTracing: message.logTracing }),
     metadata,
-    listed: { source: message.source, labels: metadata.labels ?? {} },
+    listed: { source: message.source, consumerName: message.clusterName, labels: metadata.labels ?? {} },
     manifests: new Secret(JSON.stringify(manifests)),
     options,
     specAt: now,
     updatedAt: now,
-    pending: true,
+    pendingFor: message.clusterName,
     changed: 'spec',
   };
 }

@@ -30,7 +30,7 @@ export async function startBundleFeed(options: BundleFeedOptions): Promise<Bundl
   function take({ kind, document: { body } }: Change<BundleDocument>): void {
     if (kind === 'delete') options.onRemoved(body.consumerName, body.id);
     else if (body.changed === 'status') options.onStatus(body);
-    else if (body.pending) options.onSpec(body.consumerName, body.id);
+    else if (body.pendingFor !== undefined) options.onSpec(body.consumerName, body.id);
   }
 
   async function follow(): Promise<void> {

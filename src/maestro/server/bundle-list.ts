@@ -21,38 +21,20 @@ const notDeleted: Filter = { op: 'isNull', field: ['deletedAt'] };
 const listed: Filter = { op: 'ge', field: ['listed', 'source'], value: '' };
 
 /**
- * The query that the store answers fastest. A consumer's bundles are one partition; labels and the indexed source are only there while a
- * bundle is not being deleted, so a filter on nothing else needs no further condition and is read straight from its index.
+ * The query that the store answers fastest. What is in `listed` is only there while a bundle is not being deleted, so a filter on one of
+ * its indexes needs no further condition and is read straight from the index.
  */
-function narrowed(filter: Filter | undefined): Pick<Query, 'partition' | 'filter'> {
+function narrowed(filter: Filter | undefined): Pick<Query, 'filter'> {
   if (filter === undefined) return { filter: listed };
-  const parts = filter.op === 'and' ? filter.filters : [filter];
-  const consumer = parts.find(isOfConsumer);
-  if (consumer !== undefined) {
-    const rest = parts.filter((part) => part !== consumer);
-    return { partition: consumer.value, filter: { op: 'and', filters: [...rest, notDeleted] } };
-  }
   if (filter.op === 'label') return { filter };
-  if (isOfSource(filter)) return { filter: { ...filter, field: ['listed', 'source'] } };
+  if (filter.op === 'eq') {
+    const field = filter.field === 'id' ? undefined : listedFields.get(filter.field.join('.'));
+    if (field !== undefined) return { filter: { ...filter, field } };
+  }
   return { filter: { op: 'and', filters: [filter, notDeleted] } };
 }
 
-type Equality = Filter & { readonly op: 'eq' | 'ne'; readonly value: string };
-
-function isOfConsumer(filter: Filter): filter is Equality {
-  return isTextEquality(filter, 'consumerName') && filter.value !== '';
-}
-
-function isOfSource(filter: Filter): filter is Equality {
-  return isTextEquality(filter, 'source');
-}
-
-function isTextEquality(filter: Filter, field: string): filter is Equality {
-  return (
-    filter.op === 'eq' &&
-    filter.field !== 'id' &&
-    filter.field.length === 1 &&
-    filter.field[0] === field &&
-    typeof filter.value === 'string'
-  );
-}
+const listedFields: ReadonlyMap<string, readonly string[]> = new Map([
+  ['source', ['listed', 'source']],
+  ['consumerName', ['listed', 'consumerName']],
+]);

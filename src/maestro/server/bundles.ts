@@ -9,7 +9,7 @@ import { compareSequenceIds } from '../protocol/sequence-id.ts';
 import { statusHash } from '../protocol/status-hash.ts';
 import { specPart } from './bundle-content.ts';
 import type { Consumers } from './consumers.ts';
-import { type BundleDocument, type Documents, placeId } from './documents.ts';
+import { type BundleDocument, bundleKey, type Documents, isBundleId } from './documents.ts';
 import { MaestroError } from './maestro-error.ts';
 import { manifestProblems } from './manifest-check.ts';
 
@@ -45,30 +45,7 @@ export interface Bundles {
 const attempts = 20;
 
 export function createBundles(documents: Documents, consumers: Consumers): Bundles {
-  const { bundles, places } = documents;
-
-  /** Makes sure that the id is this consumer's. A place whose bundle was never made, or is gone, is free to take. */
-  async function takePlace(id: string, consumerName: string): Promise<void> {
-    const key = { partition: id, id: placeId };
-    try {
-      await places.create(key, { consumerName });
-      return;
-    } catch (error) {
-      if (!isStoreError(error, 'Exists')) throw error;
-    }
-    const place = await places.read(key);
-    if (place?.body.consumerName === consumerName) return;
-    const isTaken =
-      place !== undefined && (await bundles.read({ partition: place.body.consumerName, id })) !== undefined;
-    if (isTaken) throw new MaestroError(6, 'This Resource already exists');
-    if (place === undefined) await places.create(key, { consumerName });
-    else await places.replace(place, { consumerName });
-  }
-
-  async function freePlace(id: string): Promise<void> {
-    const place = await places.read({ partition: id, id: placeId });
-    if (place !== undefined) await places.delete(place);
-  }
+  const { bundles } = documents;
 
   /** Reads, decides and writes until nobody else wrote in between. */
   async function change<T>(attempt: () => Promise<T>): Promise<T> {
@@ -90,50 +67,43 @@ export function createBundles(documents: Documents, consumers: Consumers): Bundl
       deletedAt: now,
       specAt: now,
       updatedAt: now,
-      pending: true,
+      pendingFor: rest.consumerName,
       changed: 'spec',
     });
   }
 
-  async function remove(removed: Document<BundleDocument>): Promise<void> {
-    await bundles.delete(removed);
-    await freePlace(removed.id);
-  }
-
   async function find(id: string): Promise<Document<BundleDocument> | undefined> {
-    const place = isKey(id) ? await places.read({ partition: id, id: placeId }) : undefined;
-    return place === undefined ? undefined : bundles.read({ partition: place.body.consumerName, id });
+    return isBundleId(id) ? bundles.read(bundleKey(id)) : undefined;
   }
 
   return {
     find,
     async create(message) {
-      const { resourceId: id, clusterName: partition, resourceVersion, source } = message;
+      const { resourceId: id, clusterName: consumerName, resourceVersion, source } = message;
       const bundle = checkedBundle(message);
-      if (!isKey(id)) throw new MaestroError(8, 'resourceid: it must be at most 253 characters of a name');
-      if (!(await consumers.takesBundles(partition))) throw noConsumer();
-      await takePlace(id, partition);
+      if (!isBundleId(id)) throw new MaestroError(8, 'resourceid: it must be at most 253 characters of a name');
+      if (!(await consumers.takesBundles(consumerName))) throw noConsumer();
       const now = new Date().toISOString();
       const body: BundleDocument = {
         ...specPart(message, bundle, now),
         id,
         source,
-        consumerName: partition,
+        consumerName,
         version: resourceVersion === 0 ? 1 : resourceVersion,
         createdAt: now,
       };
       let made: Document<BundleDocument>;
       try {
-        made = await bundles.create({ partition, id }, body);
+        made = await bundles.create(bundleKey(id), body);
       } catch (error) {
         if (!isStoreError(error, 'Exists')) throw error;
-        const found = await bundles.read({ partition, id });
+        const found = await bundles.read(bundleKey(id));
         if (found?.body.eventId === message.id && found.body.source === source) return;
         throw new MaestroError(6, 'This Resource already exists', { cause: error });
       }
       // A consumer whose deletion began before this write did not see it; one whose deletion begins after it does.
-      if (await consumers.takesBundles(partition)) return;
-      await remove(made);
+      if (await consumers.takesBundles(consumerName)) return;
+      await bundles.delete(made);
       throw noConsumer();
     },
     async update(message) {
@@ -165,22 +135,22 @@ export function createBundles(documents: Documents, consumers: Consumers): Bundl
       });
     },
     async report(consumer, message) {
-      if (!isKey(message.resourceId)) return 'unknown';
       return change(async () => {
-        const found = await bundles.read({ partition: consumer, id: message.resourceId });
-        if (found === undefined) return 'unknown';
+        const found = await find(message.resourceId);
+        if (found?.body.consumerName !== consumer) return 'unknown';
         return saysDeleted(message.status) ? reportDeleted(found, message) : reportStatus(found, message);
       });
     },
   };
 
-  async function findOwn(message: SpecMessage): Promise<Document<BundleDocument> | undefined> {
-    const { resourceId: id, clusterName: partition, source } = message;
-    if (!isKey(id) || !isKey(partition)) return undefined;
-    const found = await bundles.read({ partition, id });
-    if (found !== undefined && found.body.source !== source) {
-      throw new MaestroError(4, 'the resource belongs to another source');
-    }
+  async function findOwn({
+    resourceId,
+    clusterName,
+    source,
+  }: SpecMessage): Promise<Document<BundleDocument> | undefined> {
+    const found = await find(resourceId);
+    if (found?.body.consumerName !== clusterName) return undefined;
+    if (found.body.source !== source) throw new MaestroError(4, 'the resource belongs to another source');
     return found;
   }
 
@@ -188,11 +158,13 @@ export function createBundles(documents: Documents, consumers: Consumers): Bundl
     const { body } = found;
     if (body.deletedAt === undefined) {
       // An agent's late answer to an earlier life of the bundle, or a mistake: it has to have the bundle again.
-      if (!body.pending) await bundles.replace(found, { ...body, pending: true, changed: 'spec' });
+      if (body.pendingFor === undefined) {
+        await bundles.replace(found, { ...body, pendingFor: body.consumerName, changed: 'spec' });
+      }
       return 'premature';
     }
     // Sources learn of the end by this write; the removal that follows is not shown to them.
-    await remove(await bundles.replace(found, withStatus(body, message)));
+    await bundles.delete(await bundles.replace(found, withStatus(body, message)));
     return 'removed';
   }
 
@@ -205,7 +177,7 @@ export function createBundles(documents: Documents, consumers: Consumers): Bundl
     if (order === 'older') return 'stale';
     const next = withStatus(body, message);
     const isSame = last?.hash === next.status?.hash && last?.version === body.version;
-    if (order === 'same' || (isSame && next.pending === body.pending)) return 'unchanged';
+    if (order === 'same' || (isSame && next.pendingFor === body.pendingFor)) return 'unchanged';
     await bundles.replace(found, next);
     return 'stored';
   }
@@ -214,10 +186,11 @@ export function createBundles(documents: Documents, consumers: Consumers): Bundl
 function withStatus(body: BundleDocument, message: StatusMessage): BundleDocument {
   const now = new Date().toISOString();
   const { conditions, resourceStatus } = message.status;
+  const { pendingFor, ...rest } = body;
   return {
-    ...body,
+    ...rest,
+    ...(body.deletedAt === undefined || pendingFor === undefined ? {} : { pendingFor }),
     updatedAt: now,
-    pending: body.deletedAt !== undefined,
     changed: 'status',
     status: {
       version: message.resourceVersion,
@@ -243,9 +216,4 @@ function checkedBundle(message: SpecMessage): ManifestBundle {
 
 function noConsumer(): MaestroError {
   return new MaestroError(7, 'Consumer not found: it must be registered before bundles are sent to it');
-}
-
-/** What can be the key of a document, and stand in a URL. */
-function isKey(id: string): boolean {
-  return /^[A-Za-z0-9](?:[-A-Za-z0-9_.:]{0,252})$/.test(id);
 }

@@ -75,7 +75,7 @@ export function createConsumers({ consumers, bundles }: Documents): Consumers {
     async delete(id) {
       const found = await find(id);
       const marked = await consumers.replace(found, { ...found.body, deletingAt: new Date().toISOString() });
-      if ((await bundles.count({ partition: found.body.name })) === 0) {
+      if ((await bundles.count({ filter: { op: 'eq', field: ['consumerName'], value: found.body.name } })) === 0) {
         await consumers.delete(marked);
         return;
       }

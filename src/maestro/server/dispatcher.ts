@@ -1,12 +1,12 @@
 // Brings bundles to agents. For each consumer there is a lane: what is to be sent is kept by id and read when its turn comes, so an
-// agent gets the latest state, in order, once for many changes. What was sent and not confirmed stays `pending` in the
+// agent gets the latest state, in order, once for many changes. What was sent and not confirmed stays pending in the
 // store; whoever comes to serve a consumer sends all of that, so nothing is lost with a server.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../kit/log.ts';
 import { createBackoff } from '../../kube/backoff.ts';
 import type { CloudEvent } from '../protocol/cloud-event.ts';
 import type { ResourceVersion } from '../protocol/resync.ts';
-import type { BundleDocument, Documents } from './documents.ts';
+import { type BundleDocument, bundleKey, type Documents } from './documents.ts';
 import { eachBundle } from './each-bundle.ts';
 import { goneEvent, specEvent } from './outgoing.ts';
 
@@ -139,7 +139,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const [id, version] = disowned;
       lane.disowned.delete(id);
       // It may have been made since.
-      if ((await documents.bundles.read({ partition: consumer, id })) !== undefined) return;
+      if ((await documents.bundles.read(bundleKey(id)))?.body.consumerName === consumer) return;
       const event = goneEvent({ id, version, consumerName: consumer }, sourceId, 'delete_request');
       await sendAll(consumer, [event], reaching(consumer));
     } else {
@@ -151,8 +151,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const ids = [...lane.ids].slice(0, window);
     for (const id of ids) lane.ids.delete(id);
     try {
-      const found = await Promise.all(ids.map((id) => documents.bundles.read({ partition: consumer, id })));
-      const bodies = found.flatMap((document) => (document?.body.pending ? [document.body] : []));
+      const found = await Promise.all(ids.map((id) => documents.bundles.read(bundleKey(id))));
+      const bodies = found.flatMap((document) => (document?.body.pendingFor === consumer ? [document.body] : []));
       const events = bodies.map((body) => specEvent(body, sourceId, false));
       await sendAll(consumer, events, serving(consumer));
     } catch (error) {
@@ -186,7 +186,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       events = [];
       await sendAll(consumer, full, by);
     };
-    for await (const body of eachBundle(documents, { partition: consumer })) {
+    for await (const body of eachBundle(documents, ['consumerName'], consumer)) {
       const version = reported.get(body.id);
       reported.delete(body.id);
       if (!isWanted(body, version)) continue;
@@ -211,8 +211,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     async catchUp(consumer) {
       try {
-        const filter = { op: 'eq', field: ['pending'], value: true } as const;
-        for await (const { id } of eachBundle(documents, { partition: consumer, filter })) this.changed(consumer, id);
+        for await (const { id } of eachBundle(documents, ['pendingFor'], consumer)) this.changed(consumer, id);
       } catch (error) {
         if (!stopping.signal.aborted) logger.error({ err: error, consumer }, 'what a consumer lacks could not be read');
       }

@@ -1,7 +1,8 @@
 // What the server keeps. Everything that happens to a bundle is a write of its document: the container's change feed is the outbox
-// that events to agents and to sources are made from, and `pending` says what an agent has not yet confirmed.
+// that events to agents and to sources are made from, and `pendingFor` says what an agent has not yet confirmed.
+import { createHash } from 'node:crypto';
 import type { Secret } from '../../kit/secret.ts';
-import type { Container, Store } from '../../store/store.ts';
+import type { Container, Key, Store } from '../../store/store.ts';
 import type { Condition, ManifestBundle } from '../protocol/manifest-bundle.ts';
 import type { ObjectMeta } from '../protocol/object-meta.ts';
 
@@ -16,7 +17,7 @@ export interface ConsumerDocument {
   readonly deletingAt?: string;
 }
 
-/** Partition: the consumer. Its key is the resource id. */
+/** Its key is `bundleKey`: ids are unique across consumers. */
 export interface BundleDocument {
   readonly id: string;
   readonly source: string;
@@ -34,13 +35,17 @@ export interface BundleDocument {
   readonly logTracing?: string;
   readonly metadata: ObjectMeta;
   /** What lists are looked up by; not there any more once it is being deleted, since lists do not show it then. */
-  readonly listed?: { readonly source: string; readonly labels: Readonly<Record<string, string>> };
+  readonly listed?: {
+    readonly source: string;
+    readonly consumerName: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
   /** The JSON of the bundle's manifests, among which are secrets. As text, since it is only ever passed on. */
   readonly manifests: Secret;
   readonly options: Omit<ManifestBundle, 'manifests'>;
   readonly status?: BundleStatus;
-  /** The agent has not said that it has this version, or that the objects are gone. */
-  readonly pending: boolean;
+  /** The consumer, as long as its agent has not said that it has this version, or that the objects are gone. */
+  readonly pendingFor?: string;
   /** What the last write changed. */
   readonly changed: 'spec' | 'status';
 }
@@ -59,19 +64,22 @@ export interface BundleStatus {
   readonly resourceStatus: string;
 }
 
-/** Which consumer a resource id belongs to: ids are unique across consumers. Partition: the id. */
-export interface BundlePlace {
-  readonly consumerName: string;
-}
-
 export interface Documents {
   readonly consumers: Container<ConsumerDocument>;
   readonly bundles: Container<BundleDocument>;
-  readonly places: Container<BundlePlace>;
 }
 
 export const consumerPartition = 'consumers';
-export const placeId = 'place';
+
+/** Bundles are spread over partitions by their ids, so that writers of different bundles seldom wait for each other. */
+export function bundleKey(id: string): Key {
+  return { partition: createHash('sha256').update(id).digest('hex').slice(0, 2), id };
+}
+
+/** What can be the id of a bundle, and stand in a URL. */
+export function isBundleId(id: string): boolean {
+  return /^[A-Za-z0-9][-A-Za-z0-9_.:]{0,252}$/.test(id);
+}
 
 export async function openDocuments(store: Store): Promise<Documents> {
   return {
@@ -86,10 +94,11 @@ export async function openDocuments(store: Store): Promise<Documents> {
       sealed: [['manifests']],
       indexes: [
         { field: ['source'], type: 'string' },
+        { field: ['consumerName'], type: 'string' },
         { field: ['listed', 'source'], type: 'string' },
-        { field: ['pending'], type: 'boolean' },
+        { field: ['listed', 'consumerName'], type: 'string' },
+        { field: ['pendingFor'], type: 'string' },
       ],
     }),
-    places: await store.container<BundlePlace>({ name: 'bundle_places' }),
   };
 }

@@ -32,17 +32,15 @@ export async function listAnswer<T>(
   const asked = listed.narrow?.(filter) ?? (filter === undefined ? {} : { filter });
   const item = fields === undefined ? listed.json : (body: T) => projection(listed.json(body), fields);
   try {
-    const total = await listed.container.count(asked);
     const head = `{"kind":"${listed.kind}","page":${page}`;
-    if (size === 0) return `${head},"size":0,"total":${total},"items":[]}`;
+    if (size === 0) return `${head},"size":0,"total":${await listed.container.count(asked)},"items":[]}`;
     const offset = (page - 1) * size;
     const more = { ...asked, ...(orderBy.length === 0 ? {} : { orderBy }) };
-    if (offset >= total) return `${head},"size":0,"total":${total},"items":[]}`;
-    const first = await listed.container.query({
-      ...more,
-      limit: Math.min(size, atOnce),
-      ...(offset === 0 ? {} : { offset }),
-    });
+    const limit = Math.min(size, atOnce);
+    const [total, first] = await Promise.all([
+      listed.container.count(asked),
+      listed.container.query({ ...more, limit, ...(offset === 0 ? {} : { offset }) }),
+    ]);
     if (first.continuation === undefined || first.documents.length >= size) {
       const items = first.documents.map(({ body }) => item(body));
       return `${head},"size":${items.length},"total":${total},"items":[${items.join(',')}]}`;

@@ -14,7 +14,7 @@ export async function requestStatuses(
   sourceId: string,
 ): Promise<void> {
   const hashes: StatusHash[] = [];
-  for await (const { id, status } of eachBundle(documents, { partition: consumer })) {
+  for await (const { id, status } of eachBundle(documents, ['consumerName'], consumer)) {
     hashes.push({ resourceID: id, statusHash: status?.hash ?? emptyStatusHash });
   }
   if (hashes.length === 0) return;

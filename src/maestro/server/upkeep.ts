@@ -1,7 +1,6 @@
 // Looks now and then for bundles that an agent has not confirmed, however they got lost, and sends them again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../kit/log.ts';
-import type { Filter } from '../../store/filter.ts';
 import type { Documents } from './documents.ts';
 import { eachBundle } from './each-bundle.ts';
 
@@ -32,9 +31,8 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
     const before = (seconds: number): string => new Date(Date.now() - seconds * 1000).toISOString();
     const lost = before(undeliveredSeconds);
     const stale = staleDeleteSeconds === 0 ? '' : before(staleDeleteSeconds);
-    const pending: Filter = { op: 'eq', field: ['pending'], value: true };
     let [undelivered, staleDeletes] = [0, 0];
-    for await (const { id, consumerName, specAt, deletedAt } of eachBundle(documents, { filter: pending })) {
+    for await (const { id, consumerName, specAt, deletedAt } of eachBundle(documents, ['pendingFor'])) {
       if (stopping.signal.aborted) return;
       if (specAt >= lost) continue;
       if (deletedAt !== undefined && deletedAt < stale) {
