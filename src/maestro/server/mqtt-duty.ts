@@ -7,7 +7,7 @@ import type { AgentEvents } from './agent-events.ts';
 import type { Consumers } from './consumers.ts';
 import type { AgentLink, Dispatcher } from './dispatcher.ts';
 import type { Documents } from './documents.ts';
-import { createHeldResyncs } from './held-resyncs.ts';
+import { createHeldMessages } from './held-messages.ts';
 import { type MqttLink, type MqttLinkOptions, startMqttLink } from './mqtt-link.ts';
 import { type Ownership, startOwnership } from './ownership.ts';
 import { requestStatuses } from './status-resync.ts';
@@ -38,7 +38,7 @@ const heldLeases = 2;
 
 export async function startMqttDuty(options: MqttDutyOptions): Promise<MqttDuty> {
   const { documents, consumers, dispatcher, agentEvents, sourceId, leaseSeconds, logger } = options;
-  const held = createHeldResyncs(heldLeases * leaseSeconds * 1000);
+  const held = createHeldMessages(heldLeases * leaseSeconds * 1000);
   const topic = parseTopic(options.link.topics.agentEvents);
   const isShared = topic.ok && topic.value.group !== undefined;
   let ownership: Ownership | undefined;
@@ -63,8 +63,7 @@ export async function startMqttDuty(options: MqttDutyOptions): Promise<MqttDuty>
         for await (const consumer of consumers.names()) {
           if (stopping || link?.connected() !== true) return;
           if (!isMeant(consumer) || !owns(consumer)) continue;
-          const resync = held.take(consumer);
-          if (resync !== undefined) await agentEvents.take(consumer, resync);
+          for (const message of held.take(consumer)) await agentEvents.take(consumer, message);
           await dispatcher.catchUp(consumer);
           await requestStatuses(documents, duty, consumer, sourceId);
         }
@@ -77,7 +76,7 @@ export async function startMqttDuty(options: MqttDutyOptions): Promise<MqttDuty>
 
   async function take(consumer: string, message: Parameters<AgentEvents['take']>[1]): Promise<void> {
     if (isShared || owns(consumer)) await agentEvents.take(consumer, message);
-    else if (message.kind === 'spec-resync') held.hold(consumer, message);
+    else held.hold(consumer, message);
   }
 
   link = await startMqttLink({

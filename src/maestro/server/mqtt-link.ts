@@ -67,6 +67,9 @@ export async function startMqttLink(options: MqttLinkOptions): Promise<MqttLink>
   let connection = 0;
   let subscribed = false;
   let acknowledged: Promise<unknown> = Promise.resolve();
+  /** The client forgets its callbacks when it is ended. */
+  const unconfirmed = new Set<(error: Error) => void>();
+  const stopped = (): Error => new Error('the link to the broker has been stopped');
 
   client.on('connect', () => {
     connection++;
@@ -132,14 +135,23 @@ export async function startMqttLink(options: MqttLinkOptions): Promise<MqttLink>
     serves: (consumer) => subscribed && options.serves(consumer),
     reaches: () => subscribed,
     async send(consumer, event) {
+      if (stopping.signal.aborted) throw stopped();
       const { payload, properties } = encodeMqtt(event);
-      await client.publishAsync(sourceEventsTopic(topics, consumer), payload, { qos: 1, properties });
+      await new Promise<void>((resolve, reject) => {
+        unconfirmed.add(reject);
+        client.publish(sourceEventsTopic(topics, consumer), payload, { qos: 1, properties }, (error) => {
+          unconfirmed.delete(reject);
+          if (error) reject(error);
+          else resolve();
+        });
+      });
     },
     async stop() {
       stopping.abort();
       material?.stop();
-      // An orderly end does not wait for a broker that is not there; the session stays, for whoever starts again under this id.
-      await client.endAsync(!client.connected);
+      // What the broker has not confirmed is sent again by whoever serves the consumer next. The session stays, for this id.
+      await client.endAsync(true);
+      for (const reject of unconfirmed) reject(stopped());
     },
   };
 }
