@@ -15,6 +15,8 @@ export interface UpkeepOptions {
   /** How many there were at the last look. */
   readonly onLook?: (counts: { readonly undelivered: number; readonly staleDeletes: number }) => void;
   readonly logger: Logger;
+  /** The clock, for tests. */
+  readonly now?: () => number;
 }
 
 export interface Upkeep {
@@ -24,11 +26,11 @@ export interface Upkeep {
 }
 
 export function startUpkeep(options: UpkeepOptions): Upkeep {
-  const { documents, undeliveredSeconds, staleDeleteSeconds, logger } = options;
+  const { documents, undeliveredSeconds, staleDeleteSeconds, logger, now = Date.now } = options;
   const stopping = new AbortController();
 
   async function look(): Promise<void> {
-    const before = (seconds: number): string => new Date(Date.now() - seconds * 1000).toISOString();
+    const before = (seconds: number): string => new Date(now() - seconds * 1000).toISOString();
     const lost = before(undeliveredSeconds);
     const stale = staleDeleteSeconds === 0 ? '' : before(staleDeleteSeconds);
     let [undelivered, staleDeletes] = [0, 0];
