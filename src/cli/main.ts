@@ -71,8 +71,11 @@ function usageText(text: string): string {
   return text.replace(/^error: /, 'aro: ') + hint;
 }
 
+const defined = new WeakSet<Command>();
+
 async function define(command: Command): Promise<void> {
-  if (command.commands.length > 0) return;
+  if (defined.has(command)) return;
+  defined.add(command);
   const add = await commands.find(({ name }) => name === command.name())?.load();
   add?.(command);
 }
