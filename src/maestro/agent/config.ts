@@ -56,7 +56,12 @@ export const maestroAgentConfig = Type.Object({
       }),
     }),
   ),
-  workers: Type.Integer({ minimum: 1, maximum: 1000, default: 32, description: 'Works looked at at the same time' }),
+  workers: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    default: 32,
+    description: 'Works looked at at the same time, and connections to the cluster for them',
+  }),
   maxJsonRawLength: bytes({ default: '1MiB', description: 'Of one feedback value' }),
   evictionGrace: duration({
     default: '60m',

@@ -47,7 +47,7 @@ export async function start(config: MaestroAgentConfig, options: StartOptions = 
       options.access ?? loadAccess(config.kubeconfig === undefined ? {} : { kubeconfig: config.kubeconfig });
     const client = await parts.part(
       'client',
-      () => createClient({ access, userAgent: 'aro (maestro-agent)', metrics, logger }),
+      () => createClient({ access, userAgent: 'aro (maestro-agent)', metrics, logger, connections: config.workers }),
       (it) => it.close(),
     );
     const namespace = config.stateNamespace ?? access.namespace;
