@@ -167,9 +167,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
    */
   async function sendAll(consumer: string, events: readonly CloudEvent[], by: readonly AgentLink[]): Promise<void> {
     const sent = events.flatMap((event) => by.map((link) => link.send(consumer, event)));
-    for (const result of await Promise.allSettled(sent)) {
-      if (result.status === 'fulfilled' || stopping.signal.aborted) continue;
-      logger.error({ err: result.reason, consumer }, 'an event could not be sent to an agent');
+    const failures = (await Promise.allSettled(sent)).flatMap((result) =>
+      result.status === 'rejected' ? [result.reason] : [],
+    );
+    const [err] = failures;
+    if (failures.length > 0 && !stopping.signal.aborted) {
+      logger.error({ err, consumer, count: failures.length }, 'events could not be sent to an agent');
     }
     for (const { type } of events) options.onSent?.(type);
   }
