@@ -56,7 +56,7 @@ async function main(): Promise<void> {
     await endToEnd(source, statuses, 'warm-up', 20);
     await endToEnd(source, statuses, 'bundle', perAgent);
     await visible(region, source, statuses, agentProcess);
-    agentProcess.kill();
+    agentProcess.disconnect();
     await acceptance(source);
     await list(region, source);
     await resync(region, source);
@@ -168,7 +168,10 @@ async function endToEnd(source: SourceClient, statuses: Statuses, prefix: string
   });
 }
 
-/** From the moment the other process is told to change an object until REST shows the new value. */
+/**
+ * From the moment the other process is told to change an object until REST shows the new value: of objects in turn, and of one object
+ * again and again. An agent looks at one bundle ten times a second at most, which is what the latter shows.
+ */
 async function visible(
   region: Region,
   source: SourceClient,
@@ -176,29 +179,26 @@ async function visible(
   agentProcess: ChildProcess,
 ): Promise<void> {
   progress('status changes');
-  const consumer = agents[0] ?? '';
-  const [id = ''] = await createAll(source, [{ consumer, name: 'watched' }]);
-  while (!isApplied(statuses.get(id))) await turn();
-  const times: number[] = [];
-  for (let at = 0; at < changes; at++) {
-    const change: Change = { consumer, name: 'watched', value: `value-${at}.` };
+  const wanted = agents.flatMap((consumer) => named(consumer, 3, 'watched'));
+  const ids = await createAll(source, wanted);
+  for (const id of ids) while (!isApplied(statuses.get(id))) await turn();
+  const change = async (at: number, value: string): Promise<number> => {
+    const { consumer = '', name = '' } = wanted[at] ?? {};
     const from = performance.now();
-    agentProcess.send(change);
+    agentProcess.send({ consumer, name, value } satisfies Change);
     for (;;) {
-      const answer = await fetch(`${region.rest}/api/maestro/v1/resource-bundles/${id}`);
-      if ((await answer.text()).includes(change.value)) break;
+      const answer = await fetch(`${region.rest}/api/maestro/v1/resource-bundles/${ids[at]}`);
+      if ((await answer.text()).includes(value)) return performance.now() - from;
     }
-    times.push(performance.now() - from);
-  }
+  };
+  const [inTurn, again]: [number[], number[]] = [[], []];
+  for (let at = 0; at < changes; at++) inTurn.push(await change(at % wanted.length, `value-${at}.`));
+  for (let at = 0; at < changes / 4; at++) again.push(await change(0, `again-${at}.`));
   const title = 'a status change visible through REST';
-  report({ bench, case: `${title}, median`, value: median(times), unit: 'ms', bound: { atMost: 50 } });
-  report({
-    bench,
-    case: `${title}, 99th percentile`,
-    value: percentile(times, 99),
-    unit: 'ms',
-    bound: { atMost: 500 },
-  });
+  report({ bench, case: `${title}, median`, value: median(inTurn), unit: 'ms', bound: { atMost: 50 } });
+  const slowest = percentile(inTurn, 99);
+  report({ bench, case: `${title}, 99th percentile`, value: slowest, unit: 'ms', bound: { atMost: 500 } });
+  report({ bench, case: `${title}, of one object without pause, median`, value: median(again), unit: 'ms' });
 }
 
 async function acceptance(source: SourceClient): Promise<void> {

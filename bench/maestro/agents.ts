@@ -19,6 +19,8 @@ export interface Change {
 }
 
 const configMaps = resource<KubeObject & { data?: Record<string, string> }>('v1', 'ConfigMap', 'configmaps');
+// Whoever started this is gone.
+process.on('disconnect', () => process.exit());
 const logger = createLogger({ service: 'bench', level: 'error', destination: process.stderr });
 const [broker = '', ...consumers] = process.argv.slice(2);
 const kubernetes = await startKubernetes({ logger, clusters: consumers, controllers: false });

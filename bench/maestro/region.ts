@@ -8,6 +8,8 @@ import { start as startBroker } from '../../src/local/broker/main.ts';
 import { maestroServerConfig } from '../../src/maestro/server/config.ts';
 import { start as startServer } from '../../src/maestro/server/main.ts';
 
+// Whoever started this is gone.
+process.on('disconnect', () => process.exit());
 const logger = createLogger({ service: 'bench', level: 'error', destination: process.stderr });
 const [directory = ''] = process.argv.slice(2);
 const broker = await startBroker({

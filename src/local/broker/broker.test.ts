@@ -232,7 +232,7 @@ test('garbage ends a connection, not the broker', async (t) => {
   await connected(t, running, 'one');
 });
 
-test('clients are known by certificates, which may be renewed', async (t) => {
+test('clients are known by certificates', async (t) => {
   const certificates = await testCertificates(t);
   const running = await broker(t, {
     tls: { ...certificates.server, clientAuthorities: certificates.caFile },

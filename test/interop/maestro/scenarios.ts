@@ -34,7 +34,7 @@ export async function scenarios(t: TestContext, peers: Peers, { many }: Scenario
     );
   });
 
-  await t.test('update: the objects follow, also when sent twice', async () => {
+  await t.test('update: the objects follow', async () => {
     const id = await created(world, 'updated', { a: '1' });
     await source.update({ consumer, resourceId: id, bundle: bundleOf('updated', { a: '2' }) });
     await world.status(id, isApplied(2));

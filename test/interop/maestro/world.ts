@@ -25,7 +25,7 @@ export interface Peers {
   readonly broker?: string;
   /** Between the agent and the server, or its broker. */
   readonly network: { cut(): void; heal(): void };
-  /** Ends the agent without notice, and starts it again. */
+  /** Ends the agent and starts it again. */
   restartAgent(): Promise<void>;
 }
 
