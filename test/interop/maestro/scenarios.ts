@@ -4,9 +4,14 @@ import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IPublishPacket } from 'mqtt';
+import type { KubeObject } from '../../../src/kube/object.ts';
+import { resource } from '../../../src/kube/resource.ts';
+import type { ManifestBundleStatus } from '../../../src/maestro/protocol/manifest-bundle.ts';
 import { PublishError } from '../../../src/maestro/protocol/publish-error.ts';
+import { manifestWorks } from '../../../src/manifestwork/work.ts';
 import { bundleOf, configMaps, consumer, isApplied, openWorld, type Peers, saysGone, type World } from './world.ts';
 
+const namespaces = resource<KubeObject>('v1', 'Namespace', 'namespaces', 'Cluster');
 const key = (name: string) => ({ namespace: 'default', name });
 const userProperty = (packet: IPublishPacket, name: string): unknown => packet.properties?.userProperties?.[name];
 
@@ -58,6 +63,36 @@ export async function scenarios(t: TestContext, peers: Peers, { many }: Scenario
     const { status } = await world.status(id, ({ status }) => JSON.stringify(status).includes('theirs'));
     const [value] = status.resourceStatus[0]?.statusFeedback.values ?? [];
     assert.equal(value?.fieldValue.type, 'JsonRaw');
+  });
+
+  await t.test('nested: the status of a ManifestWork inside a bundle comes back as feedback', async () => {
+    const inner = { namespace: 'local-cluster', name: 'hosted' };
+    await cluster.create(namespaces, { metadata: { name: inner.namespace } });
+    const id = randomUUID();
+    const work = {
+      apiVersion: 'work.open-cluster-management.io/v1',
+      kind: 'ManifestWork',
+      metadata: inner,
+      spec: { workload: { manifests: bundleOf('inner', {}).manifests } },
+    };
+    const resourceIdentifier = { group: 'work.open-cluster-management.io', resource: 'manifestworks', ...inner };
+    const feedbackRules = [{ type: 'JSONPaths', jsonPaths: [{ name: 'status', path: '.status' }] }];
+    const manifestConfigs = [{ resourceIdentifier, updateStrategy: { type: 'ServerSideApply' }, feedbackRules }];
+    await source.create({ consumer, resourceId: id, bundle: { manifests: [work], manifestConfigs } });
+    await world.status(id, isApplied(1));
+    // What the work agent of the cluster would write.
+    const values = [{ name: 'phase', fieldValue: { type: 'String', string: 'Ready' } }];
+    const resourceMeta = { ordinal: 0, version: 'v1', kind: 'ConfigMap', resource: 'configmaps', name: 'inner' };
+    const manifests = [{ resourceMeta, statusFeedback: { values }, conditions: [] }];
+    const status = { conditions: [], resourceStatus: { manifests } };
+    await cluster.patch(manifestWorks, inner, 'merge', { status }, { subresource: 'status' });
+    await world.status(id, (message) => JSON.stringify(message.status).includes('Ready'));
+    const { body } = await world.get(`resource-bundles/${id}`);
+    const shown = body.status as Pick<ManifestBundleStatus, 'resourceStatus'>;
+    const [value] = shown.resourceStatus[0]?.statusFeedback.values ?? [];
+    assert.ok(value?.fieldValue.type === 'JsonRaw');
+    const parsed = JSON.parse(value.fieldValue.jsonRaw) as typeof status;
+    assert.deepEqual(parsed.resourceStatus.manifests[0]?.statusFeedback, { values });
   });
 
   await t.test('delete: the objects go, then the bundle', async () => {
