@@ -15,7 +15,7 @@ export interface Figure {
 }
 
 /** A bound of the value, or of the ratio. */
-export type Bound = { readonly atMost: number } | { readonly ratioAtLeast: number };
+export type Bound = { readonly atMost: number } | { readonly atLeast: number } | { readonly ratioAtLeast: number };
 
 /**
  * Prints a figure on standard output, as one line of JSON. One that misses its bound says so, and the process will end with an
@@ -32,11 +32,13 @@ export function report(figure: Figure): void {
 
 /** A ratio without a peer in this run is nothing to judge by. */
 function isMet(bound: Bound, value: number, ratio: number | null): boolean {
-  return 'atMost' in bound ? value <= bound.atMost : ratio === null || ratio >= bound.ratioAtLeast;
+  if ('atMost' in bound) return value <= bound.atMost;
+  return 'atLeast' in bound ? value >= bound.atLeast : ratio === null || ratio >= bound.ratioAtLeast;
 }
 
 function boundText(bound: Bound): string {
-  return 'atMost' in bound ? `value <= ${bound.atMost}` : `ratio >= ${bound.ratioAtLeast}`;
+  if ('atMost' in bound) return `value <= ${bound.atMost}`;
+  return 'atLeast' in bound ? `value >= ${bound.atLeast}` : `ratio >= ${bound.ratioAtLeast}`;
 }
 
 /** Says on standard error what is going on. */

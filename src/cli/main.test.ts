@@ -32,9 +32,9 @@ describe('aro', () => {
   it('lists only commands that work', () => {
     const names = aro('--help')
       .out.split('Commands:\n')[1]
-      ?.match(/^ {2}(\w+)/gm)
+      ?.match(/^ {2}([\w-]+)/gm)
       ?.map((name) => name.trim());
-    assert.deepEqual(names, ['pki', 'local', 'deploy', 'help']);
+    assert.deepEqual(names, ['pki', 'local', 'deploy', 'maestro-server', 'maestro-agent', 'help']);
     for (const name of names) assert.equal(aro(name, '--help').code, 0);
   });
 

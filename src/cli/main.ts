@@ -26,6 +26,16 @@ const commands: readonly LazyCommand[] = [
     summary: "the region's infrastructure, applied to Azure from templates",
     load: async () => (await import('./deploy.ts')).deploy,
   },
+  {
+    name: 'maestro-server',
+    summary: 'the Maestro server: brings bundles of Kubernetes objects to management clusters',
+    load: async () => (await import('./maestro-server.ts')).maestroServer,
+  },
+  {
+    name: 'maestro-agent',
+    summary: 'applies bundles to a management cluster and reports how they are',
+    load: async () => (await import('./maestro-agent.ts')).maestroAgent,
+  },
 ];
 
 /** Runs the command line and sets the exit code: 0, 1 when the command failed, 2 when it was not understood. */
@@ -66,8 +76,11 @@ function usageText(text: string): string {
   return text.replace(/^error: /, 'aro: ') + hint;
 }
 
+const defined = new WeakSet<Command>();
+
 async function define(command: Command): Promise<void> {
-  if (command.commands.length > 0 || command.options.length > 0) return;
+  if (defined.has(command)) return;
+  defined.add(command);
   const add = await commands.find(({ name }) => name === command.name())?.load();
   add?.(command);
 }

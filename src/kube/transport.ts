@@ -105,6 +105,8 @@ export function createTransport(access: ClusterAccess, options: TransportOptions
         signal: request.signal ?? null,
         headersTimeout: request.headersTimeoutMs,
         bodyTimeout: request.silenceTimeoutMs,
+        // undici would close the connection after every DELETE with a body; API servers read those bodies.
+        reset: false,
       });
     } catch (error) {
       request.signal?.throwIfAborted();
