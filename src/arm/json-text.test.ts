@@ -16,9 +16,12 @@ describe('JSON from outside', () => {
     assert.deepEqual(parse('{"a":[1,"x",null]}'), { ok: true, value: { a: [1, 'x', null] } });
     assert.deepEqual(parse('\ufeff{}'), { ok: true, value: {} });
     fc.assert(
-      fc.property(fc.jsonValue(), (value) =>
-        assert.deepEqual(parse(JSON.stringify(value), 100), { ok: true, value: JSON.parse(JSON.stringify(value)) }),
-      ),
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        // Refused: see below.
+        fc.pre(!/__proto__|constructor/.test(text));
+        assert.deepEqual(parse(text, 100), { ok: true, value: JSON.parse(text) });
+      }),
     );
   });
 
