@@ -175,7 +175,7 @@ async function* live<T>(
     if (isQuiet) {
       const end = await retried(source, stop, () => source.engine.feedEnd());
       if ((await retried(source, stop, next)).length > 0) continue;
-      toldCaughtUp = position === end;
+      toldCaughtUp &&= position === end;
       position = end;
       toldAt = performance.now();
     }
