@@ -184,23 +184,31 @@ export async function createResources(options: ResourcesOptions): Promise<Runnin
       }
     },
     async finished(operationId, signal) {
-      if (!operations.isUnderWay(operationId)) {
-        const there = await findOperation(operationId);
-        if (there?.body.status === 'Running') operations.arm(there.partition, there.body);
+      try {
+        if (!operations.isUnderWay(operationId)) {
+          const there = await findOperation(operationId);
+          if (there?.body.status === 'Running') operations.arm(there.partition, there.body);
+        }
+        await operations.ending(operationId, signal);
+        const document = await findOperation(operationId);
+        if (document === undefined)
+          throw new ArmError(404, 'OperationNotFound', `The operation '${operationId.slice(0, 64)}' was not found.`);
+        const { status, error, resourceId } = document.body;
+        if (status === 'Running') throw stoppingError();
+        const record = (await read(resourceId))?.body;
+        return endOf(record, error);
+      } catch (error) {
+        // The store may be closed before those who wait have been told.
+        if (isStoreError(error, 'Closed')) throw stoppingError();
+        throw error;
       }
-      await operations.ending(operationId, signal);
-      const document = await findOperation(operationId);
-      if (document === undefined)
-        throw new ArmError(404, 'OperationNotFound', `The operation '${operationId.slice(0, 64)}' was not found.`);
-      const { status, error, resourceId } = document.body;
-      if (status === 'Running') throw new ArmError(503, 'ServiceUnavailable', 'The cloud is stopping.');
-      const record = (await read(resourceId))?.body;
-      return endOf(record, error);
     },
     start: () => operations.start(),
     stop: () => operations.stop(),
   };
 }
+
+const stoppingError = (): ArmError => new ArmError(503, 'ServiceUnavailable', 'The cloud is stopping.');
 
 /** What the kernel itself keeps of a record stays. */
 function keptBy({ operation, deleting }: StoredResource, changed: ResourceRecord): StoredResource {
